@@ -5,9 +5,11 @@ Chapter 1 and the mask explorer show them beside the right weights; nothing else
 
 import math
 
+import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from lib.attention import causal_mask, softmax
+from lib.attention import attention, causal_mask, softmax
 
 
 def hides_diagonal(s: Tensor) -> Tensor:
@@ -53,3 +55,38 @@ def mistaken_weights(kind: str, scores: Tensor, d_k: int = 1) -> Tensor:
     if d_k < 1:
         raise ValueError(f"d_k must be at least 1, got {d_k}")
     return MISTAKES[kind](scores / math.sqrt(d_k))
+
+
+def losses_on_noise(masked: bool, *, vocabulary: int = 8, n: int = 12, steps: int = 300) -> list[float]:
+    """Train one attention layer to predict the next token of pure noise; return the loss at each step.
+
+    Nobody can predict a die, so an honest model cannot do better than ln(vocabulary), a uniform guess.
+    Without the mask the answer stands in the input, one position to the right, and the layer copies it.
+    """
+    g = torch.Generator().manual_seed(0)
+    d = 32
+    shapes = {
+        "token": (vocabulary, d),
+        "position": (n, d),
+        "q": (d, d),
+        "k": (d, d),
+        "v": (d, d),
+        "out": (d, vocabulary),
+    }
+    p = {
+        name: torch.randn(shape, generator=g).mul_(d**-0.5).requires_grad_() for name, shape in shapes.items()
+    }
+    optimizer = torch.optim.AdamW(p.values(), lr=0.02)
+    mask = causal_mask(n) if masked else None
+    losses = []
+    for _ in range(steps):
+        ids = torch.randint(vocabulary, (64, n + 1), generator=g)  # fresh noise: nothing can be memorised
+        x = p["token"][ids[:, :-1]] + p["position"]  # (B, N, d)
+        h, _ = attention(x @ p["q"], x @ p["k"], x @ p["v"], mask)
+        logits = (x + h) @ p["out"]  # (B, N, V)
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses

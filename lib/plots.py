@@ -1,0 +1,128 @@
+"""The course's figures: Portuguese labels, decimal comma, told apart by more than colour.
+
+Every function returns the matplotlib figure, so that a cell can assert what it draws before showing it.
+"""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+INK, QUIET, ACCENT, WARNING = "#1b2a41", "#8a94a3", "#1f6fb2", "#c2571a"
+CMAP = "Blues"
+
+
+def pt(x: float, digits: int = 2) -> str:
+    """A number as Brazilian readers write it: 0,67."""
+    return f"{x:.{digits}f}".replace(".", ",").replace("-", "−")
+
+
+def matrix(
+    values: Tensor,
+    tokens: Sequence[str],
+    *,
+    hidden: Tensor | None = None,
+    title: str = "",
+    digits: int = 2,
+    ax: Axes | None = None,
+) -> Figure:
+    """A square matrix, one row per query and one column per key; `hidden` cells are hatched, not coloured."""
+    n = len(tokens)
+    if values.shape != (n, n):
+        raise ValueError(f"values must be ({n}, {n}), one row per token, got {tuple(values.shape)}")
+    hidden = torch.zeros(n, n, dtype=torch.bool) if hidden is None else hidden
+    ax = ax or plt.subplots(figsize=(1.2 + 0.75 * n, 0.9 + 0.62 * n), layout="constrained")[1]
+    shown = values.masked_fill(hidden, 0).float()
+    top = max(float(shown.max()), 1e-9)
+    ax.imshow(shown, cmap=CMAP, vmin=min(float(shown.min()), 0.0), vmax=top)
+    for i in range(n):
+        for j in range(n):
+            if hidden[i, j]:
+                ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", ec=QUIET, lw=0))
+            else:
+                dark = float(shown[i, j]) > 0.6 * top
+                ax.text(j, i, pt(float(values[i, j]), digits), ha="center", va="center", fontsize=10)
+                ax.texts[-1].set_color("white" if dark else INK)
+    _label(ax, tokens, title)
+    return ax.figure
+
+
+def matrices(panels: Sequence[tuple], tokens: Sequence[str], *, columns: int = 2, digits: int = 2) -> Figure:
+    """Several matrices side by side; a panel is (title, values) or (title, values, hidden)."""
+    rows, n = -(-len(panels) // columns), len(tokens)
+    size = (columns * (1.1 + 0.62 * n), rows * (1.0 + 0.55 * n))
+    fig, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    for ax, (title, values, *hidden) in zip(axes.flat, panels, strict=False):
+        matrix(values, tokens, hidden=hidden[0] if hidden else None, title=title, digits=digits, ax=ax)
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
+    return fig
+
+
+def who_sees_whom(masks: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Figure:
+    """For each (title, mask), an arrow from query to key: solid where allowed, dotted where hidden."""
+    fig, axes = plt.subplots(
+        1, len(masks), figsize=(3.6 * len(masks), 3.4), layout="constrained", squeeze=False
+    )
+    for ax, (title, mask) in zip(axes[0], masks, strict=True):
+        for i, query in enumerate(tokens):
+            _node(ax, 0, i, query)
+            _node(ax, 1, i, tokens[i])
+            for j in range(len(tokens)):
+                _arrow(ax, i, j, allowed=bool(mask[i, j]))
+        ax.set(xlim=(-0.25, 1.25), ylim=(len(tokens) - 0.4, -0.95), title=title)
+        ax.text(0, -0.7, "quem olha", ha="center", color=INK, fontsize=9)
+        ax.text(1, -0.7, "quem é olhado", ha="center", color=INK, fontsize=9)
+        ax.set_axis_off()
+    return fig
+
+
+def curves(
+    series: Sequence[tuple[str, Sequence[float]]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    floor: tuple[str, float] | None = None,
+) -> Figure:
+    """Lines over steps, each with its own dash; `floor` is a named horizontal line."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    for (label, values), colour, dash in zip(
+        series, (ACCENT, WARNING, INK, QUIET), ("-", "--", "-.", ":"), strict=False
+    ):
+        ax.plot(values, dash, color=colour, lw=1.8, label=label)
+    if floor:
+        ax.axhline(floor[1], color=INK, lw=1, ls=(0, (1, 2)))
+        ax.annotate(
+            floor[0], (0.99, floor[1]), (0, 4), xycoords=("axes fraction", "data"), textcoords="offset points"
+        )
+        ax.texts[-1].set(ha="right", color=INK, fontsize=9)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.yaxis.set_major_formatter(lambda y, _: f"{y:g}".replace(".", ","))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return fig
+
+
+def _label(ax: Axes, tokens: Sequence[str], title: str) -> None:
+    ax.set_xticks(range(len(tokens)), tokens)
+    ax.set_yticks(range(len(tokens)), tokens)
+    ax.set(title=title, xlabel="chave (quem é olhado)", ylabel="consulta (quem olha)")
+    ax.title.set_fontsize(11)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def _node(ax: Axes, x: float, y: float, text: str) -> None:
+    style = {"boxstyle": "round,pad=0.3", "fc": "#e8f0f8", "ec": ACCENT}
+    ax.text(x, y, text, ha="center", va="center", color=INK, bbox=style, zorder=3)
+
+
+def _arrow(ax: Axes, i: int, j: int, *, allowed: bool) -> None:
+    style = {"color": ACCENT, "lw": 1.4} if allowed else {"color": QUIET, "lw": 1.0, "ls": (0, (1, 3))}
+    ax.annotate(
+        "", (0.88, j), (0.12, i), arrowprops={"arrowstyle": "->", "shrinkA": 2, "shrinkB": 2, **style}
+    )
