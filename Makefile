@@ -1,0 +1,72 @@
+# Do mascaramento ao BERT: um curso executável.  `make help` lists the commands.
+# Every target first does whatever set-up is missing; a stamp is written only after its step has succeeded.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+PORT   ?= 8000
+JOBS   ?= 2
+
+# String hashing is the one source of randomness that a seed inside a notebook cannot reach.
+export PYTHONHASHSEED := 0
+# Two test workers on few cores: more threads in each would only fight over them.
+export OMP_NUM_THREADS ?= 1
+
+ENVIRONMENT := $(VENV)/.installed
+VENDOR      := book/_static/vendor/.fetched
+BOOK        := _build/.built
+BOOK_SOURCES = $(shell find book -type f -not -path '*/vendor/*' -not -path '*/.*' -not -name '*.pyc') _config.yml _toc.yml
+
+.PHONY: help setup book test lab serve notebooks tamper bench clean clean-venv
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+setup: $(ENVIRONMENT) $(VENDOR) ## virtual environment, pinned packages, third-party JavaScript
+
+book: $(BOOK) ## build the book into _build/html
+	@echo "The book is ready: open _build/html/index.html in a browser, or run make serve"
+
+test: $(BOOK) ## prove the book: lint, every test, every notebook re-executed and compared
+	@$(RUN) -m tools.find_browser
+	@$(VENV)/bin/ruff check lib tests benchmarks tools book/_ext
+	@$(VENV)/bin/ruff format --check --quiet lib tests benchmarks tools book/_ext
+	@$(RUN) -m pytest tests book --nbval --nbval-current-env -n $(JOBS) --dist loadscope -q
+
+lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
+	@$(VENV)/bin/jupyter lab --ServerApp.root_dir=book
+
+serve: $(BOOK) ## serve the built book on this machine only
+	@$(RUN) -m tools.serve --port $(PORT)
+
+notebooks: $(ENVIRONMENT) ## execute every notebook in place (byte-identical where nothing changed)
+	@$(RUN) -m tools.execute_notebooks
+
+tamper: $(BOOK) ## change every number, one by one, and require that a check catches it
+	@$(RUN) -m tests.trust.tamper --all
+
+bench: $(ENVIRONMENT) ## measure against the reference implementation
+	@$(RUN) -m benchmarks
+
+clean: ## remove the built book
+	rm -rf _build
+
+clean-venv: ## remove the virtual environment and the third-party JavaScript
+	rm -rf $(VENV) book/_static/vendor tests/_vendor
+
+$(ENVIRONMENT): requirements.txt requirements-data.txt pyproject.toml tools/setup_venv.py
+	@test -n "$(PYTHON)" || { echo "error: Python was not found: install python3.11 and run make again." >&2; exit 1; }
+	@$(PYTHON) -m tools.setup_venv
+	@touch $@
+
+$(VENDOR): tools/vendor.toml tools/fetch_vendor.py $(ENVIRONMENT)
+	@$(RUN) -m tools.fetch_vendor
+	@touch $@
+
+$(BOOK): $(BOOK_SOURCES) $(VENDOR) tools/build_book.py
+	@$(RUN) -m tools.build_book
+	@touch $@

@@ -1,0 +1,19 @@
+"""One voice for every command: a line for each step, one sentence for each failure.
+
+It also runs before the virtual environment exists, so it uses the standard library only.
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def step(text):
+    """Say, in one line, what is about to happen."""
+    print(f"==> {text}", flush=True)
+
+
+def fail(sentence):
+    """End the command with one sentence on stderr instead of a traceback."""
+    sys.exit(f"error: {sentence}")
