@@ -1,0 +1,224 @@
+"""Losses: how surprised a model is by the right answer, in nats.
+
+From logits and labels, as a model is trained: `surprisal` is -log p(label) at each selected position,
+`cross_entropy` its mean, `perplexity` the exponential of that mean, and `pseudo_perplexity` the same for
+a masked language model, which has no left-to-right probability. Positions whose label is `ignore_index`
+are not selected: they enter neither the sum nor the count, and their logits get a gradient of exactly zero.
+
+Between two distributions, as the theory is written: `entropy`, `cross_entropy_of` and `kl`, tied by
+H(p, q) = H(p) + KL(p || q).
+
+Infinity has a meaning here and is returned: a logit of -inf is a probability of 0, and a label of
+probability 0 costs +inf. NaN has none: whatever would lead to it is an error.
+
+>>> logits = torch.tensor([[2.0, 1.0, 0.1], [0.0, 0.0, 0.0]])
+>>> round(cross_entropy(logits, torch.tensor([0, 2])).item(), 4)
+0.7578
+>>> round(perplexity(to_nats(3.0)), 6)
+8.0
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+IGNORE_INDEX = -100  # PyTorch's default: a label that no vocabulary can hold
+
+
+def surprisal(logits: Tensor, labels: Tensor, ignore_index: int = IGNORE_INDEX) -> Tensor:
+    """-log p(label) in nats at each selected position, in reading order, as a vector of M numbers.
+
+    `logits` is (..., V) and `labels` (...) of integers. Half precision is computed in float32.
+    """
+    selected = _selected(logits, labels, ignore_index)
+    x = logits[selected]  # (M, V)
+    x = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    y = labels[selected]  # (M,)
+    # log p(y) = x_y - log(sum(exp(x))), and a shift of all logits cancels in it. Shifting by the maximum
+    # makes the largest term exp(0) = 1, where exp(x) itself overflows from 89 on in float32.
+    x = x - x.detach().amax(-1, keepdim=True)
+    log_z = torch.exp(x).sum(-1).log()  # (M,)
+    if not log_z.isfinite().all():
+        raise ValueError(
+            "logits must hold no NaN, no +inf and at least one finite number at every selected position; "
+            f"{int((~log_z.isfinite()).sum())} of the {len(y)} selected positions do not"
+        )
+    # The one-hot vector of the formula only picks one logit: a look-up does it without the product.
+    return log_z - x.gather(-1, y.long()[:, None]).squeeze(-1)  # (M,)
+
+
+def cross_entropy(logits: Tensor, labels: Tensor, ignore_index: int = IGNORE_INDEX) -> Tensor:
+    """The mean of -log p(label) over the selected positions only, in nats: a scalar."""
+    return surprisal(logits, labels, ignore_index).mean()
+
+
+def entropy(p: Tensor | Sequence[float]) -> Tensor:
+    """H(p) = -sum p log p in nats over the last axis, with 0 log 0 = 0."""
+    p = _distribution("p", p)
+    return 0 - _x_log_y(p, p).sum(-1)  # a plain minus would turn the zero of a certainty into -0.0
+
+
+def cross_entropy_of(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> Tensor:
+    """H(p, q) = -sum p log q in nats: what it costs to expect q when p is true. +inf where only q is 0."""
+    p, q = _pair(p, q)
+    return 0 - _x_log_y(p, q).sum(-1)
+
+
+def kl(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> Tensor:
+    """KL(p || q) = sum p log(p / q) in nats: the part of that cost which a better q would save."""
+    p, q = _pair(p, q)
+    return (_x_log_y(p, p) - _x_log_y(p, q)).sum(-1)
+
+
+def to_bits(nats: float | Tensor) -> float | Tensor:
+    """One nat is log2(e) = 1.4427 bits."""
+    return nats / math.log(2)
+
+
+def to_nats(bits: float | Tensor) -> float | Tensor:
+    """One bit is ln(2) = 0.6931 nats."""
+    return bits * math.log(2)
+
+
+def perplexity(loss: float | Tensor) -> float | Tensor:
+    """exp(loss) for a mean cross-entropy in nats: the number of equally likely words it amounts to."""
+    nats = torch.as_tensor(loss, dtype=None if isinstance(loss, Tensor) else torch.float64)
+    # An entropy of zero can be rounded to just below zero; a clearly negative one was not a cross-entropy.
+    if not (nats >= -1e-6).all():
+        raise ValueError(f"loss must be a mean cross-entropy in nats, so >= 0 and not NaN, got {loss}")
+    return nats.exp() if isinstance(loss, Tensor) else nats.exp().item()
+
+
+def pseudo_log_likelihood(
+    logits_fn: Callable[[Tensor], Tensor],
+    ids: Tensor,
+    mask_id: int,
+    scored: Tensor | None = None,
+    *,
+    batch_size: int = 64,
+) -> Tensor:
+    """For each row of `ids` (B, N), the sum of log p(token | all the others) over its scored positions: (B,).
+
+    A masked model is asked about one position at a time, with [MASK] there and every other token in
+    sight (Salazar et al., 2020): N sentences with one hole each, run through `logits_fn` in batches.
+    `logits_fn` takes ids (b, N) and returns logits (b, N, V). `scored` is True at the tokens that count;
+    leave out special tokens and padding.
+    """
+    scored = _scored(ids, mask_id, scored)
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    total = torch.zeros(len(ids), dtype=torch.float64, device=ids.device)
+    with torch.no_grad():
+        for holes in scored.nonzero().split(batch_size):
+            row, position = holes.unbind(-1)  # (b,), (b,)
+            each = torch.arange(len(row), device=ids.device)
+            masked = ids[row]  # (b, N), a copy
+            masked[each, position] = mask_id
+            logits = logits_fn(masked)  # (b, N, V)
+            if logits.dim() != 3 or logits.shape[:2] != masked.shape:
+                raise ValueError(
+                    f"logits_fn must return logits of shape {(*masked.shape, 'V')} for ids of shape "
+                    f"{tuple(masked.shape)}, got {tuple(logits.shape)}"
+                )
+            # Named by no label of the vocabulary, so that an id of -100 is refused and never skipped.
+            log_p = -surprisal(logits[each, position], ids[row, position], ignore_index=-1)
+            total.index_add_(0, row, log_p.double())
+    return total
+
+
+def pseudo_perplexity(
+    logits_fn: Callable[[Tensor], Tensor],
+    ids: Tensor,
+    mask_id: int,
+    scored: Tensor | None = None,
+    *,
+    batch_size: int = 64,
+) -> float:
+    """exp(-mean pseudo-log-likelihood per scored token) over all rows; see `pseudo_log_likelihood`."""
+    scored = _scored(ids, mask_id, scored)
+    if not scored.any():
+        raise ValueError("scored selects no token: the mean of nothing is not a pseudo-perplexity")
+    log_p = pseudo_log_likelihood(logits_fn, ids, mask_id, scored, batch_size=batch_size)
+    return perplexity(-log_p.sum().item() / int(scored.sum()))
+
+
+def _x_log_y(x: Tensor, y: Tensor) -> Tensor:
+    """x log y with 0 log 0 = 0, whose gradient is not NaN there either."""
+    return x * torch.log(y.masked_fill((x == 0) & (y == 0), 1.0))
+
+
+def _selected(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
+    if logits.dim() < 1 or not logits.is_floating_point() or logits.shape[-1] == 0:
+        raise ValueError(
+            "logits must be a floating-point tensor of shape (..., V) with V >= 1, "
+            f"got shape {tuple(logits.shape)} and dtype {logits.dtype}"
+        )
+    if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
+        raise TypeError(f"labels must be integers (one class per position), got {labels.dtype}")
+    if labels.shape != logits.shape[:-1]:
+        raise ValueError(
+            f"labels must have the shape of logits without V, {tuple(logits.shape[:-1])}, "
+            f"got {tuple(labels.shape)}"
+        )
+    selected = labels != ignore_index
+    if not selected.any():
+        raise ValueError(
+            f"labels select no position: all {labels.numel()} are ignore_index={ignore_index}, "
+            "and the mean of nothing is not a loss"
+        )
+    wrong = selected & ((labels < 0) | (labels >= logits.shape[-1]))
+    if wrong.any():
+        raise ValueError(
+            f"labels must lie in 0..{logits.shape[-1] - 1} or be ignore_index={ignore_index}, "
+            f"got {labels[wrong][0].item()}"
+        )
+    return selected
+
+
+def _distribution(name: str, p: Tensor | Sequence[float]) -> Tensor:
+    p = p if isinstance(p, Tensor) else torch.tensor(p, dtype=torch.float64)
+    if p.dim() < 1 or not p.is_floating_point():
+        raise ValueError(
+            f"{name} must be a floating-point tensor of probabilities over its last axis, "
+            f"got shape {tuple(p.shape)} and dtype {p.dtype}"
+        )
+    tolerance = math.sqrt(torch.finfo(p.dtype).eps)
+    p = p.float() if p.dtype in (torch.float16, torch.bfloat16) else p
+    if not (p >= 0).all():  # NaN fails it too
+        raise ValueError(
+            f"{name} must hold no negative number and no NaN, got {p.min().item()} as its minimum"
+        )
+    total = p.detach().sum(-1)
+    if not ((total - 1).abs() <= tolerance).all():
+        worst = total.flatten()[(total - 1).abs().argmax()].item()
+        raise ValueError(f"{name} must sum to 1 over its last axis (within {tolerance:.1e}), got {worst}")
+    return p
+
+
+def _pair(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> tuple[Tensor, Tensor]:
+    p, q = _distribution("p", p), _distribution("q", q)
+    if p.shape[-1] != q.shape[-1]:
+        raise ValueError(f"p and q must be over the same outcomes, got {p.shape[-1]} and {q.shape[-1]}")
+    try:
+        torch.broadcast_shapes(p.shape, q.shape)
+    except RuntimeError:
+        raise ValueError(f"p and q must broadcast, got {tuple(p.shape)} and {tuple(q.shape)}") from None
+    return p, q
+
+
+def _scored(ids: Tensor, mask_id: int, scored: Tensor | None) -> Tensor:
+    if ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+        raise ValueError(
+            f"ids must be integers of shape (B, N), got shape {tuple(ids.shape)} and {ids.dtype}"
+        )
+    scored = torch.ones_like(ids, dtype=torch.bool) if scored is None else scored
+    if scored.dtype != torch.bool or scored.shape != ids.shape:
+        raise ValueError(
+            f"scored must be boolean with the shape of ids, {tuple(ids.shape)}, "
+            f"got shape {tuple(scored.shape)} and dtype {scored.dtype}"
+        )
+    if (scored & (ids == mask_id)).any():
+        raise ValueError(f"ids hold mask_id={mask_id} at a scored position: what was there cannot be scored")
+    return scored
