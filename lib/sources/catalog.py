@@ -1,0 +1,119 @@
+"""Loads what the documents print: the 18 numerical examples, from the TOML files in `data/`."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from lib.sources.printed import Printed, parse_all
+
+DATA = Path(__file__).parent / "data"
+
+
+def shape_of(nested: Any) -> tuple[int, ...]:
+    """The shape of nested lists; () for a scalar. Raises ValueError where rows differ in length."""
+    if not isinstance(nested, list):
+        return ()
+    shapes = {shape_of(row) for row in nested}
+    if len(shapes) > 1:
+        raise ValueError(f"rows of different shapes: {sorted(shapes)}")
+    return (len(nested), *(shapes.pop() if shapes else ()))
+
+
+def flatten(nested: Any) -> list:
+    """The leaves of nested lists, in order."""
+    return [leaf for row in nested for leaf in flatten(row)] if isinstance(nested, list) else [nested]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure that a document prints: a number, a vector, a matrix or a list of tokens."""
+
+    name: str
+    label: str
+    content: Any  # a string or nested lists of strings, as printed
+    numeric: bool
+    decimals: int | None = None
+    right_shape: tuple[int, ...] | None = None  # only where the document's own shape is wrong
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the printed numbers."""
+        return shape_of(self.content)
+
+    @property
+    def entries(self) -> list[Printed]:
+        """The printed numbers, row by row."""
+        return parse_all(flatten(self.content), self.decimals)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A numerical example of a document: what it starts from and what it prints."""
+
+    id: str
+    title: str
+    where: str
+    inputs: Mapping[str, Any]
+    figures: Mapping[str, Figure]
+
+
+def _figure(entry: dict) -> Figure:
+    kind = {"printed", "tokens"} & entry.keys()
+    unknown = entry.keys() - {"name", "label", "printed", "tokens", "decimals", "shape"}
+    if len(kind) != 1 or unknown:
+        raise ValueError(
+            f"figure {entry.get('name')!r}: needs either printed or tokens; unknown keys: {sorted(unknown)}"
+        )
+    figure = Figure(
+        name=entry["name"],
+        label=entry["label"],
+        content=entry[kind.pop()],
+        numeric="printed" in entry,
+        decimals=entry.get("decimals"),
+        right_shape=tuple(entry["shape"]) if "shape" in entry else None,
+    )
+    if figure.numeric:
+        figure.entries, figure.shape  # noqa: B018  (a malformed number or a ragged matrix must fail at loading)
+    return figure
+
+
+def load_examples(folder: Path = DATA) -> dict[str, Example]:
+    """Reads every example of `folder`, in the order of the documents."""
+    found: dict[str, Example] = {}
+    for path in sorted(folder.glob("0[1-5]_*.toml")):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        for entry in document["example"]:
+            figures = [_figure(f) for f in entry["figure"]]
+            example = Example(
+                id=entry["id"],
+                title=entry["title"],
+                where=entry["where"],
+                inputs=MappingProxyType(entry["inputs"]),
+                figures=MappingProxyType({f.name: f for f in figures}),
+            )
+            if example.id in found or len(example.figures) != len(figures):
+                raise ValueError(f"{path.name}: {example.id} or one of its figures is entered twice")
+            found[example.id] = example
+    return found
+
+
+@cache
+def _examples() -> dict[str, Example]:
+    return load_examples()
+
+
+def example_ids() -> tuple[str, ...]:
+    """The ids of all examples, "01.1" to "04.2"."""
+    return tuple(_examples())
+
+
+def example(id: str) -> Example:
+    """The example `id` ("01.3": the third of the first document): its inputs and the figures printed."""
+    try:
+        return _examples()[id]
+    except (KeyError, TypeError):
+        raise ValueError(f"id: got {id!r}, expected one of {', '.join(example_ids())}") from None

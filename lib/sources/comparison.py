@@ -1,0 +1,160 @@
+"""Compares what a document prints with what is computed: "confere" or "corrigido", never typed by hand."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from lib.sources.catalog import Figure, example, flatten, shape_of
+
+AGREES, CORRECTED = "confere", "corrigido"
+# Decimal digits that survive a computation in each type (float64 is enough for all that the documents print).
+DIGITS = {"float32": 6, "float16": 3, "bfloat16": 2}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One figure: the document's entries, the computed ones in the same format, and which of them differ."""
+
+    figure: Figure
+    computed: Any  # nested lists of strings, like `figure.content`
+    differs: tuple[bool, ...] | None  # entry by entry; None where the shapes themselves differ
+
+    @property
+    def verdict(self) -> str:
+        """ "confere" where every entry agrees at the printed precision, "corrigido" otherwise."""
+        return CORRECTED if self.differs is None or any(self.differs) else AGREES
+
+    def __str__(self) -> str:
+        f = self.figure
+        if f.numeric and f.shape == () and self.differs is not None:
+            return f"  {f.label}: documento {f.content}, calculado {self.computed}: {self.verdict}"
+        head = f"  {f.label}: {self._summary()}"
+        if self.verdict == AGREES:
+            return "\n".join([head, *_block("documento e cálculo", self.computed, None)])
+        document = _block("documento", f.content, None)
+        return "\n".join([head, *document, *_block("calculado", self.computed, self.differs)])
+
+    def _summary(self) -> str:
+        if self.differs is None:
+            shapes = [" × ".join(map(str, _lengths(c))) for c in (self.figure.content, self.computed)]
+            return f"{shapes[0]} valores no documento, {shapes[1]} no cálculo: {CORRECTED}"
+        if not any(self.differs):
+            return AGREES
+        return f"{sum(self.differs)} de {len(self.differs)} valores diferem (*): {CORRECTED}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The verdicts on an example's figures; `print` it to see document and computation side by side."""
+
+    id: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def verdict(self) -> str:
+        """ "confere" where every figure compared agrees, "corrigido" otherwise."""
+        return AGREES if all(v.verdict == AGREES for v in self.verdicts) else CORRECTED
+
+    def __getitem__(self, name: str) -> Verdict:
+        for verdict in self.verdicts:
+            if verdict.figure.name == name:
+                return verdict
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        head = f"Exemplo {self.id}, {example(self.id).title}: {self.verdict}"
+        return "\n".join([head, *map(str, self.verdicts)])
+
+    __repr__ = __str__
+
+
+def compare(id: str, /, **computed: Any) -> Comparison:
+    """Compares computed figures with those that example `id` prints, at the printed precision.
+
+    Each keyword names a figure of the example; its value is a number, a tensor, an array or nested lists
+    (strings for lists of tokens). Figures come out in the document's order, whatever the order given.
+    """
+    figures = example(id).figures
+    if unknown := computed.keys() - figures.keys():
+        raise ValueError(f"{id} prints no figure {sorted(unknown)}; expected names among {sorted(figures)}")
+    if not computed:
+        raise ValueError(f"{id}: nothing to compare; pass at least one of {sorted(figures)}")
+    return Comparison(id, tuple(_judge(f, computed[name]) for name, f in figures.items() if name in computed))
+
+
+def _judge(figure: Figure, computed: Any) -> Verdict:
+    values = _plain(figure, computed)
+    return _judge_numbers(figure, values) if figure.numeric else _judge_tokens(figure, values)
+
+
+def _judge_tokens(figure: Figure, values: Any) -> Verdict:
+    if not all(isinstance(leaf, str) for leaf in flatten(values)) or not isinstance(values, list):
+        raise TypeError(f"{figure.name}: expected a list of strings (tokens), got {values!r}")
+    if _lengths(values) != _lengths(figure.content):
+        return Verdict(figure, values, None)
+    pairs = zip(flatten(figure.content), flatten(values), strict=True)
+    return Verdict(figure, values, tuple(a != b for a, b in pairs))
+
+
+def _judge_numbers(figure: Figure, values: Any) -> Verdict:
+    for leaf in flatten(values):
+        if isinstance(leaf, bool) or not isinstance(leaf, int | float):
+            raise TypeError(f"{figure.name}: expected numbers, got {leaf!r} ({type(leaf).__name__})")
+        if math.isnan(leaf):
+            raise ValueError(f"{figure.name}: a computed value is NaN")
+    try:
+        shape = shape_of(values)
+    except ValueError as ragged:
+        raise ValueError(f"{figure.name}: {ragged}") from None
+    if shape != (expected := figure.right_shape or figure.shape):
+        raise ValueError(f"{figure.name}: got shape {shape}, expected {expected}")
+    entries = figure.entries
+    if shape != figure.shape:
+        shown = [entries[0].show(x) for x in flatten(values)]
+        return Verdict(figure, _reshape(shown, shape), None)
+    numbers = flatten(values)
+    shown = [p.show(x) for p, x in zip(entries, numbers, strict=True)]
+    differs = tuple(not p.agrees(x) for p, x in zip(entries, numbers, strict=True))
+    return Verdict(figure, _reshape(shown, shape), differs)
+
+
+def _plain(figure: Figure, computed: Any) -> Any:
+    """Tensors and arrays as nested lists, once their type is known to carry the printed digits."""
+    if isinstance(computed, list | tuple):
+        return [_plain(figure, row) for row in computed]
+    if not hasattr(computed, "tolist"):
+        return computed
+    dtype = str(computed.dtype).removeprefix("torch.")
+    needed = max(p.significant_digits for p in figure.entries) if figure.numeric else 0
+    if needed > DIGITS.get(dtype, needed):
+        raise ValueError(
+            f"{figure.name}: the document prints {needed} significant digits and {dtype} carries "
+            f"{DIGITS[dtype]}; compute it in float64"
+        )
+    return computed.tolist()
+
+
+def _lengths(content: Any) -> list:
+    """What identifies the layout of nested lists, ragged or not."""
+    if not isinstance(content, list):
+        return []
+    inner = [_lengths(row) for row in content if isinstance(row, list)]
+    return [len(content), *(inner[0] if inner and all(i == inner[0] for i in inner) else inner)]
+
+
+def _reshape(flat: list, shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return flat[0]
+    step = len(flat) // shape[0]
+    return [_reshape(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _block(title: str, content: Any, differs: tuple[bool, ...] | None) -> list[str]:
+    """The rows of `content` under `title`, columns aligned, differing entries marked with an asterisk."""
+    rows = content if isinstance(content, list) and isinstance(content[0], list) else [content]
+    rows = [row if isinstance(row, list) else [row] for row in rows]
+    marks = iter(differs or [False] * len(flatten(rows)))
+    cells = [[text + ("*" if next(marks) else "") for text in row] for row in rows]
+    width = max((len(text) for row in cells for text in row), default=0) if len(cells) > 1 else 0
+    lines = ["  ".join(text.ljust(width) for text in row).rstrip() for row in cells]
+    return [f"    {title}", *(f"      [{line}]" for line in lines)]
