@@ -1,0 +1,100 @@
+// What the course's widgets share: numbers in Portuguese, a safe softmax, DOM without innerHTML, grid keys,
+// listeners that end with their view. `base.py` puts this file in front of each widget's own.
+
+const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+/** 0.5 → "0,500"; -Infinity → "−∞"; with `tiny`, 3e-7 → "3,0·10⁻⁷" where fixed digits would show only zeros. */
+export function formatNumber(x, digits, { tiny = false } = {}) {
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : x < 0 ? "−∞" : "?";
+  const size = Math.abs(x);
+  const scientific = size >= 1e6 || (tiny && size > 0 && size < 0.5 * 10 ** -digits);
+  let text = scientific ? size.toExponential(1) : size.toFixed(digits);
+  const negative = x < 0 && /[1-9]/.test(text);
+  if (scientific) {
+    const [mantissa, exponent] = text.split("e");
+    text = `${mantissa}·10${[...exponent.replace("+", "")].map((c) => SUPERSCRIPTS[c]).join("")}`;
+  }
+  return (negative ? "−" : "") + text.replace(".", ",");
+}
+
+/** exp(z − max) / sum for one row; the maximum keeps exp from overflowing. All −∞: zeros, as in `lib`. */
+export function softmax(row) {
+  const max = Math.max(...row);
+  const exps = row.map((z) => (z === -Infinity ? 0 : Math.exp(z - max)));
+  const sum = exps.reduce((a, b) => a + b, 0);
+  return { max, exps, sum, weights: exps.map((e) => (sum === 0 ? 0 : e / sum)) };
+}
+
+/** An element with attributes and children; strings become text, never markup. */
+export function element(tag, attributes = {}, ...children) {
+  const el = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) el.setAttribute(name, value);
+  el.append(...children);
+  return el;
+}
+
+/** The cell that `key` leads to from (i, j) in a grid, or null if the key is not one of the grid's. */
+export function moveInGrid({ key, ctrlKey }, [i, j], rows, columns) {
+  const last = columns - 1;
+  const to = {
+    ArrowUp: [i - 1, j],
+    ArrowDown: [i + 1, j],
+    ArrowLeft: [i, j - 1],
+    ArrowRight: [i, j + 1],
+    Home: [ctrlKey ? 0 : i, 0],
+    End: [ctrlKey ? rows - 1 : i, last],
+    PageUp: [0, j],
+    PageDown: [rows - 1, j],
+  }[key];
+  if (!to) return null;
+  return [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), last)];
+}
+
+/** Listeners on elements (through `signal`) and on the model that all end when the view does. */
+export function lifecycle(model) {
+  const controller = new AbortController();
+  const { signal } = controller;
+  return {
+    signal,
+    onChange(names, callback) {
+      for (const name of names) model.on(`change:${name}`, callback);
+      signal.addEventListener("abort", () => {
+        for (const name of names) model.off(`change:${name}`, callback);
+      });
+    },
+    end: () => controller.abort(),
+  };
+}
+
+/**
+ * ipywidgets' sliders have no accessible name, and announce the index of an option instead of its label.
+ * Name each handle of the panel around `el` by its label, and let it say what its readout shows.
+ */
+export function nameSliders(el, signal) {
+  const observer = new MutationObserver(() => update());
+  function update() {
+    for (const slider of el.closest(".cw-panel")?.querySelectorAll(".widget-slider") ?? []) {
+      const handle = slider.querySelector("[role=slider]");
+      const label = slider.querySelector(".widget-label")?.textContent;
+      const readout = slider.querySelector(".widget-readout")?.textContent;
+      if (label && handle && handle.getAttribute("aria-label") !== label) handle.setAttribute("aria-label", label);
+      if (readout && handle && handle.getAttribute("aria-valuetext") !== readout) {
+        handle.setAttribute("aria-valuetext", readout);
+      }
+    }
+  }
+  // The view is drawn before it is put in the page: a first size is the sign that the panel is around it.
+  const attached = new ResizeObserver(() => {
+    const panel = el.closest(".cw-panel");
+    if (!panel) return;
+    attached.disconnect();
+    observer.observe(panel, { subtree: true, childList: true, attributeFilter: ["aria-valuetext"] });
+    update();
+  });
+  attached.observe(el);
+  signal.addEventListener("abort", () => {
+    attached.disconnect();
+    observer.disconnect();
+  });
+}
+
