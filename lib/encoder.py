@@ -1,0 +1,378 @@
+"""The Transformer encoder, from configuration to hidden states, in the order in which the data flows.
+
+    ids (B, N) -> Embeddings -> Block x L -> hidden (B, N, d) -> Pooler -> (B, d)
+
+One argument, `causal`, turns the bidirectional encoder of BERT into the left-to-right decoder of GPT: the
+weights, their number and every other line stay the same. `Trace` collects scores, attention maps and hidden
+states when asked; without it nothing of the kind is computed. Letters are those of the papers: B sentences,
+N tokens, d the width of the model, h heads of d_k = d / h numbers, L blocks, V entries in the vocabulary.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor, nn
+
+from lib.attention import attention, causal_mask, fast_attention
+
+ACTIVATIONS = {
+    "gelu": nn.GELU(),
+    "gelu_tanh": nn.GELU(approximate="tanh"),  # what GPT-1 computes: a cheaper curve, 5e-4 away at most
+    "relu": nn.ReLU(),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that decides the shape of a model. `replace(config, causal=True)` makes a variant."""
+
+    vocab_size: int
+    d: int = 768
+    layers: int = 12
+    heads: int = 12
+    d_ff: int | None = None  # None: 4 d, as in every model of PRESETS
+    positions: int = 512  # rows of the position table
+    segments: int = 2  # rows of the segment table; 0: the model has none
+    causal: bool = False
+    pre_norm: bool = False
+    embedding_norm: bool = True
+    pooler: bool = True
+    activation: str = "gelu"
+    dropout: float = 0.1
+    norm_eps: float = 1e-12
+    pad_id: int | None = 0
+    count_real_positions: bool = False  # RoBERTa: padding takes row pad_id, real tokens the rows after it
+
+    def __post_init__(self) -> None:
+        if self.d_ff is None and isinstance(self.d, int):
+            object.__setattr__(self, "d_ff", 4 * self.d)
+        for name in ("vocab_size", "d", "layers", "heads", "d_ff", "positions", "segments"):
+            value, least = getattr(self, name), 0 if name == "segments" else 1
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        if self.d % self.heads:
+            raise ValueError(
+                f"d must be divisible by heads, so that every head gets d / heads numbers; got d={self.d} "
+                f"and heads={self.heads}: change one, for instance heads={math.gcd(self.d, self.heads)}"
+            )
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {self.activation!r}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
+        if not 0 < self.norm_eps < 1:
+            raise ValueError(f"norm_eps must be between 0 and 1, got {self.norm_eps!r}")
+        if self.pad_id is not None and not 0 <= self.pad_id < self.vocab_size:
+            raise ValueError(f"pad_id must be an id below vocab_size={self.vocab_size}, got {self.pad_id!r}")
+        if self.count_real_positions and self.pad_id is None:
+            raise ValueError("count_real_positions needs a pad_id to tell real tokens from padding; got None")
+        if self.max_length < 1:
+            raise ValueError(f"positions must exceed {self.first_position}, got {self.positions}")
+
+    @property
+    def first_position(self) -> int:
+        """Row of the position table that the first token takes."""
+        return self.pad_id + 1 if self.count_real_positions else 0
+
+    @property
+    def max_length(self) -> int:
+        """The longest sequence, in tokens."""
+        return self.positions - self.first_position
+
+
+_ROBERTA = {"positions": 514, "segments": 1, "norm_eps": 1e-5, "pad_id": 1, "count_real_positions": True}
+_LARGE = {"d": 1024, "layers": 24, "heads": 16}
+PRESETS = {
+    "bert-base": Config(30_522),
+    "bert-large": Config(30_522, **_LARGE),
+    "bertimbau-base": Config(29_794),
+    "bertimbau-large": Config(29_794, **_LARGE),
+    "roberta-base": Config(50_265, **_ROBERTA),
+    "roberta-large": Config(50_265, **_LARGE, **_ROBERTA),
+    "xlm-r-base": Config(250_002, **_ROBERTA),
+    "xlm-r-large": Config(250_002, **_LARGE, **_ROBERTA),
+    "spanbert-base": Config(28_996),
+    "spanbert-large": Config(28_996, **_LARGE),
+    "gpt-1": Config(
+        40_478,
+        segments=0,
+        causal=True,
+        embedding_norm=False,
+        pooler=False,
+        activation="gelu_tanh",
+        norm_eps=1e-5,
+        pad_id=None,
+    ),
+    "minilm": Config(30_522, d=384, layers=6),
+    "antiberty": Config(25, d=512, layers=8, heads=8),
+}
+
+
+def preset(name: str, **changes) -> Config:
+    """The configuration of a published model, with any field changed: `preset("bert-base", causal=True)`."""
+    if name not in PRESETS:
+        raise ValueError(f"name must be one of {', '.join(PRESETS)}; got {name!r}")
+    return replace(PRESETS[name], **changes)
+
+
+@dataclass
+class Trace:
+    """What the encoder computed on the way: `encoder(ids, mask, trace=(trace := Trace()))` fills it."""
+
+    hidden: list[Tensor] = field(default_factory=list)  # L + 1 times (B, N, d); [0] is the embeddings
+    scores: list[Tensor] = field(default_factory=list)  # L times (B, h, N, N), before mask and softmax
+    weights: list[Tensor] = field(default_factory=list)  # L times (B, h, N, N), rows add up to 1
+    heads: list[Tensor] = field(default_factory=list)  # L times (B, h, N, d_k), before W_O mixes them
+
+
+class Embeddings(nn.Module):
+    """Which token, in which segment, at which position: three tables, one sum."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.token = nn.Embedding(config.vocab_size, config.d, padding_idx=config.pad_id)
+        self.segment = nn.Embedding(config.segments, config.d) if config.segments else None
+        self.position = nn.Embedding(config.positions, config.d)
+        self.norm = nn.LayerNorm(config.d, config.norm_eps) if config.embedding_norm else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, ids: Tensor, segments: Tensor | None = None, positions: Tensor | None = None) -> Tensor:
+        positions = self.count(ids) if positions is None else positions
+        x = self.token(ids)  # (B, N, d)
+        if self.segment is not None:
+            x = x + self.segment(torch.zeros_like(ids) if segments is None else segments)
+        x = x + self.position(positions + self.config.first_position)
+        return self.dropout(self.norm(x))
+
+    def count(self, ids: Tensor) -> Tensor:
+        """0, 1, 2, ... along each sentence; RoBERTa counts the real tokens only and puts padding at -1."""
+        if not self.config.count_real_positions:
+            return torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)  # (B, N)
+        real = ids != self.config.pad_id
+        return real.cumsum(1) * real - 1  # (B, N)
+
+
+class MultiHeadAttention(nn.Module):
+    """h attentions side by side, each on its own d_k numbers, mixed again by W_O."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.h, self.p = config.heads, config.dropout
+        self.W_Q = nn.Linear(config.d, config.d)
+        self.W_K = nn.Linear(config.d, config.d)
+        self.W_V = nn.Linear(config.d, config.d)
+        self.W_O = nn.Linear(config.d, config.d)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        trace: Trace | None = None,
+        queries: Tensor | None = None,
+    ) -> Tensor:
+        """Every row of `queries` (default: of x itself) attends to the rows of x that `mask` allows."""
+        q = self.split(self.W_Q(x if queries is None else queries))
+        k, v = self.split(self.W_K(x)), self.split(self.W_V(x))
+        if trace is None:
+            heads = fast_attention(q, k, v, mask, causal=causal, dropout=self.p if self.training else 0.0)
+        else:
+            heads = self.traced(q, k, v, mask, causal, trace)
+        return self.W_O(self.merge(heads))
+
+    def split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.h, -1)).transpose(1, 2)  # (B, N, d) -> (B, h, N, d_k)
+
+    def merge(self, heads: Tensor) -> Tensor:
+        return heads.transpose(1, 2).flatten(2)  # (B, h, N, d_k) -> (B, N, d)
+
+    def traced(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, trace: Trace
+    ) -> Tensor:
+        """The written-out attention, which has scores and weights to show; the fused one never makes them."""
+        if causal:
+            lower = causal_mask(q.shape[-2], device=q.device)
+            mask = lower if mask is None else mask & lower
+        heads, weights = attention(q, k, v, mask)
+        trace.scores.append(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]))  # (B, h, N, N)
+        trace.weights.append(weights)
+        trace.heads.append(heads)
+        return heads
+
+
+class FeedForward(nn.Module):
+    """W_2 f(W_1 x + b_1) + b_2, at each position by itself."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(config.d, config.d_ff)
+        self.f = ACTIVATIONS[config.activation]
+        self.W_2 = nn.Linear(config.d_ff, config.d)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.W_2(self.f(self.W_1(x)))  # (..., d) -> (..., d_ff) -> (..., d)
+
+
+class Block(nn.Module):
+    """Attention, then feed-forward, each added to what came in (residual) and normalised.
+
+    BERT and GPT-1 normalise after the sum (post-norm). `pre_norm` normalises what enters each part instead:
+    the sum then runs through the network untouched, so deep stacks train without a warm-up (Xiong 2020).
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.pre_norm = config.pre_norm
+        self.attention = MultiHeadAttention(config)
+        self.norm_1 = nn.LayerNorm(config.d, config.norm_eps)
+        self.feed_forward = FeedForward(config)
+        self.norm_2 = nn.LayerNorm(config.d, config.norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, causal: bool = False, trace: Trace | None = None
+    ) -> Tensor:
+        return self.finish(x, self.attention(self.prepare(x), mask, causal, trace))
+
+    def prepare(self, x: Tensor) -> Tensor:
+        """What the attention reads."""
+        return self.norm_1(x) if self.pre_norm else x
+
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
+        """All that follows the attention: it works position by position, on any subset of them."""
+        x = x + self.dropout(attended)
+        if self.pre_norm:
+            return x + self.dropout(self.feed_forward(self.norm_2(x)))
+        x = self.norm_1(x)
+        return self.norm_2(x + self.dropout(self.feed_forward(x)))
+
+
+class Pooler(nn.Module):
+    """One vector for the sentence: tanh(W h + b) of the first token, [CLS]."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.W = nn.Linear(config.d, config.d)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        if hidden.shape[-2] == 0:
+            raise ValueError("hidden must hold at least one token, [CLS], to pool; got 0 tokens")
+        return torch.tanh(self.W(hidden[:, 0]))  # (B, N, d) -> (B, d)
+
+
+class Encoder(nn.Module):
+    """Embeddings and L blocks; `pooler` is kept apart, since only some heads read it."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        # With pre-norm nothing has normalised the last sum yet.
+        self.norm = nn.LayerNorm(config.d, config.norm_eps) if config.pre_norm else nn.Identity()
+        self.pooler = Pooler(config) if config.pooler else None
+        self.apply(initialise)
+
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        segments: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        causal: bool | None = None,
+        trace: Trace | None = None,
+    ) -> Tensor:
+        """Hidden states (B, N, d).
+
+        `mask` is boolean, True where attention is allowed: (B, N) marks the real tokens of each sentence,
+        (B, N, N) decides for every pair (query, key). `causal` overrides the configuration for this call.
+        """
+        mask = self.check(ids, mask, segments, positions, trace)
+        causal = self.config.causal if causal is None else causal
+        x = self.embeddings(ids, segments, positions)
+        if trace is not None:
+            trace.hidden.append(x)
+        for block in self.blocks:
+            x = block(x, mask, causal, trace)
+            if trace is not None:
+                trace.hidden.append(x)
+        return finite(self.norm(x))
+
+    def check(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        segments: Tensor | None = None,
+        positions: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> Tensor | None:
+        """Refuse what cannot be encoded, and return the mask as (B, 1, N or 1, N), ready for every head."""
+        config = self.config
+        if ids.dim() != 2:
+            raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
+        if positions is None and ids.shape[1] > config.max_length:
+            raise ValueError(
+                f"ids has {ids.shape[1]} tokens a sentence, but this model has positions for "
+                f"{config.max_length}: shorten the text, or build it with positions="
+                f"{ids.shape[1] + config.first_position}"
+            )
+        _require_ids("ids", ids, ids.shape, config.vocab_size, "vocab_size")
+        if segments is not None and not config.segments:
+            raise ValueError("segments must be None: this model has no segment embeddings (segments=0)")
+        if segments is not None:
+            _require_ids("segments", segments, ids.shape, config.segments, "segments")
+        if positions is not None:
+            _require_ids("positions", positions, ids.shape, config.max_length, "max_length")
+        if trace is not None and self.training and config.dropout:
+            raise ValueError("trace needs encoder.eval(): with dropout the maps are not those of the formula")
+        return None if mask is None else _for_every_head(mask, *ids.shape)
+
+
+def initialise(module: nn.Module) -> None:
+    """BERT's start: normal weights of standard deviation 0.02, zero biases, a zero row for padding."""
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        nn.init.zeros_(module.weight.data[module.padding_idx])
+
+
+def finite(hidden: Tensor) -> Tensor:
+    """The same tensor, or an error: a NaN is cheapest to explain where it is born."""
+    if not hidden.isfinite().all():
+        raise ValueError(
+            "hidden states hold NaN or infinity: the weights do too (a diverged training, a damaged file), "
+            "or they are too large for the dtype"
+        )
+    return hidden
+
+
+def _for_every_head(mask: Tensor, b: int, n: int) -> Tensor | None:
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be boolean, True where attention is allowed, got {mask.dtype}: use .bool()"
+        )
+    if mask.dim() == 2 and mask.shape == (b, n):
+        mask = mask[:, None, :]  # (B, 1, N)
+    elif mask.dim() != 3 or mask.shape[0] not in (1, b) or mask.shape[1] not in (1, n) or mask.shape[2] != n:
+        raise ValueError(
+            f"mask must have shape (B, N) = {(b, n)}, the real tokens, or (B, N, N) = {(b, n, n)}, "
+            f"the allowed pairs; got {tuple(mask.shape)}"
+        )
+    # Attention without a mask is the faster call, and a mask that hides nothing is no mask.
+    return None if mask.all() else mask[:, None]  # (B, 1, N or 1, N)
+
+
+def _require_ids(name: str, ids: Tensor, shape: torch.Size, size: int, size_name: str) -> None:
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be integers (torch.long), got {ids.dtype}")
+    if ids.shape != shape:
+        raise ValueError(f"{name} must have the shape of ids, {tuple(shape)}, got {tuple(ids.shape)}")
+    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < size:
+        raise ValueError(
+            f"{name} must lie between 0 and {size - 1} ({size_name}={size}), "
+            f"got values from {int(ids.min())} to {int(ids.max())}"
+        )
