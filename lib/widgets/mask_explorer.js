@@ -50,7 +50,7 @@ const KINDS = {
 const CELL_DIGITS = 3;
 const STEP_DIGITS = 4;
 const number = (x) => formatNumber(x, CELL_DIGITS);
-const precise = (x) => formatNumber(x, STEP_DIGITS, { tiny: true });
+const precise = (x) => (x === 0 ? "0" : formatNumber(x, STEP_DIGITS, { tiny: true }));
 const score = (x) => formatNumber(x, 2);
 
 /** Everything that the view shows, computed from the model's state alone. */
@@ -106,7 +106,7 @@ function render({ model, el }) {
     headers = [];
     sums = [];
     cells = Array.from({ length: n }, () => Array.from({ length: n }, () => ({})));
-    grids.replaceChildren(table("score", "Escores que entram na softmax", n), table("weight", "Pesos de atenção A", n));
+    grids.replaceChildren(table("score", "Escores com a máscara, S + M", n), table("weight", "Pesos de atenção A", n));
   }
 
   function table(which, title, n) {
@@ -142,7 +142,7 @@ function render({ model, el }) {
     view = compute(model);
     const { kind, dK, temperature, tokens, rows } = view;
     formula.textContent =
-      `A = softmax((S + M) / (√d_k · T)), com d_k = ${dK} e T = ${formatNumber(temperature, 2)}`;
+      `A = softmax((S + M) / (√dₖ · T)), com dₖ = ${dK} e T = ${formatNumber(temperature, 2)}`;
     for (const [th, position] of headers) {
       th.textContent = tokens[position];
       th.title = tokens[position];
@@ -253,7 +253,7 @@ function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
   steps.push(["escala", `${score(entering[j])} / (√${dK} · ${formatNumber(temperature, 2)}) = ${precise(logits[j])}`]);
   if (empty) return [...steps, ["softmax", "a linha inteira é −∞: 0/0 não é definido, e o peso fica em 0 (nada a atender)"]];
   steps.push(["máximo", `o maior da linha é ${precise(soft.max)}`]);
-  steps.push(["exponencial", `e elevado a (${precise(logits[j])} − ${inParentheses(soft.max)}) = ${precise(soft.exps[j])}`]);
+  steps.push(["exponencial", `exp(${precise(logits[j])} − ${inParentheses(soft.max)}) = ${precise(soft.exps[j])}`]);
   steps.push(["soma", `${soft.exps.map(precise).join(" + ")} = ${precise(soft.sum)}`]);
   steps.push([kind.after ? "softmax" : "peso", `${precise(soft.exps[j])} / ${precise(soft.sum)} = ${precise(soft.weights[j])}`]);
   if (kind.after) steps.push(["peso", `${precise(soft.weights[j])} · ${kind.after(i, j) ? 0 : 1} = ${precise(weights[j])}`]);

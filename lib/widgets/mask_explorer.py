@@ -149,7 +149,7 @@ def _controls(widget: MaskExplorer) -> list[Dropdown | IntSlider | SelectionSlid
         description="Temperatura T",
     )
     d_k = SelectionSlider(
-        options=[(str(d), d) for d in widget.d_k_choices], index=widget.d_k_index, description="Dimensão d_k"
+        options=[(str(d), d) for d in widget.d_k_choices], index=widget.d_k_index, description="Dimensão dₖ"
     )
     real_tokens = IntSlider(
         value=widget.real_tokens,
