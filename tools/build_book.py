@@ -16,9 +16,21 @@ BUILD = ROOT / "_build"
 
 def build(output: Path) -> None:
     """Run Jupyter Book; show what it said only if it failed."""
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "--all", "-W", "-n", "--keep-going"]
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        ".",
+        "--all",
+        "-W",
+        "-n",
+        "--keep-going",
+    ]
     done = subprocess.run(
-        [*command, "--path-output", str(output)], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [*command, "--path-output", str(output)],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     report = done.stdout
     if done.returncode or not (output / "_build" / "html" / "index.html").exists():

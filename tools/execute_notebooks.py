@@ -3,8 +3,8 @@
 Usage: .venv/bin/python -m tools.execute_notebooks [--check] book/*.ipynb
 
 What changes from run to run without meaning anything (widget ids, timings, kernel versions) is normalised, so
-`git diff` after a run shows exactly what the code computes differently. With --check nothing is written: the exit
-code says whether the stored notebooks are what the code gives.
+`git diff` after a run shows exactly what the code computes differently. With --check nothing is written: the
+exit code says whether the stored notebooks are what the code gives.
 """
 
 import argparse
@@ -62,7 +62,11 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         {
             "kernelspec": KERNEL,
             "language_info": {"name": "python"},
-            **{key: value for key, value in notebook.metadata.items() if key not in ("kernelspec", "language_info")},
+            **{
+                key: value
+                for key, value in notebook.metadata.items()
+                if key not in ("kernelspec", "language_info")
+            },
         }
     )
     for cell in notebook.cells:
@@ -119,7 +123,9 @@ def process(path: Path, check: bool) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, default=sorted((ROOT / "book").glob("*.ipynb")))
-    parser.add_argument("--check", action="store_true", help="compare instead of writing; exit 1 on a difference")
+    parser.add_argument(
+        "--check", action="store_true", help="compare instead of writing; exit 1 on a difference"
+    )
     options = parser.parse_args(arguments)
     try:
         same = [process(path, options.check) for path in options.notebooks]

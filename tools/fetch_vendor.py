@@ -1,11 +1,12 @@
-"""Take the third-party JavaScript named in vendor.toml: `npm pack`, check the hash, unpack the few files needed.
+"""Take the third-party JavaScript named in vendor.toml: `npm pack`, check the hash, unpack what is needed.
 
-Usage: .venv/bin/python -m tools.fetch_vendor [--manifest FILE] [--into DIR]. `npm install` is not used: it would
-bring hundreds of megabytes of dependencies that the browser bundles already contain.
+Usage: .venv/bin/python -m tools.fetch_vendor [--manifest FILE] [--into DIR]. `npm install` is not used: it
+would bring hundreds of megabytes of dependencies that the browser bundles already contain.
 """
 
 import argparse
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -36,8 +37,10 @@ def pack(package: dict, npm: str, folder: Path) -> Path:
     done = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
     tarballs = list(folder.glob("*.tgz"))
     if done.returncode or len(tarballs) != 1:
-        reason = next((line for line in done.stderr.splitlines() if "code" in line), f"exit code {done.returncode}")
-        fail(f"npm could not fetch {spec} ({reason.strip()}): connect to a package registry and run make again.")
+        reason = next(
+            (line for line in done.stderr.splitlines() if "code" in line), f"exit code {done.returncode}"
+        )
+        fail(f"npm could not fetch {spec} ({reason.strip()}): connect to the network and run make again.")
     return tarballs[0]
 
 
@@ -68,7 +71,7 @@ def unpack(package: dict, tarball: Path, folder: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(archive.extractfile(member).read())
     if unmatched:
-        fail(f"{package['name']}@{package['version']} has no file {sorted(unmatched)}: correct tools/vendor.toml.")
+        fail(f"{package['name']}@{package['version']} has no {sorted(unmatched)}: correct tools/vendor.toml.")
 
 
 def replace_folder(new: Path, old: Path) -> None:
@@ -90,6 +93,17 @@ def fetch(package: dict, npm: str, into: Path) -> None:
         replace_folder(unpacked, into / package["folder"])
 
 
+def copy_anywidget(into: Path) -> None:
+    """Take anywidget's browser script from the installed wheel, so that both sides have the same version."""
+    step("copying anywidget's browser script from its package")
+    package = importlib.util.find_spec("anywidget")
+    if package is None:
+        fail("anywidget is not installed: run `make setup`.")
+    folder = into / "book" / "_static" / "vendor" / "anywidget"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(Path(package.origin).parent / "nbextension" / "index.js", folder / "index.js")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--manifest", type=Path, default=ROOT / "tools" / "vendor.toml")
@@ -98,6 +112,7 @@ def main() -> None:
     npm = find_npm()
     for package in tomllib.loads(arguments.manifest.read_text(encoding="utf-8"))["package"]:
         fetch(package, npm, arguments.into)
+    copy_anywidget(arguments.into)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,21 @@ from pathlib import Path
 from tools.console import ROOT, fail, step
 
 MINIMUM = (3, 11)
-NETWORK_HINTS = ("NewConnectionError", "No matching distribution", "Temporary failure in name", "ConnectTimeout")
+NETWORK_HINTS = (
+    "NewConnectionError",
+    "No matching distribution",
+    "Temporary failure in name",
+    "ConnectTimeout",
+)
 
 
 def check_python(version):
     """Refuse an interpreter that cannot run the pinned packages."""
     if tuple(version[:2]) < MINIMUM:
         found = ".".join(str(part) for part in version[:3])
-        fail(f"Python 3.11 or newer is needed and this one is {found}: install python3.11 and run make again.")
+        fail(
+            f"Python 3.11 or newer is needed and this one is {found}: install python3.11 and run make again."
+        )
 
 
 def is_healthy(python):
@@ -37,7 +44,7 @@ def create(folder):
     try:
         venv.EnvBuilder(clear=True, with_pip=True).create(folder)
     except (subprocess.CalledProcessError, OSError) as problem:
-        fail(f"the virtual environment could not be created ({problem}): install python3-venv and run make again.")
+        fail(f"the environment could not be created ({problem}): install python3-venv and run make again.")
 
 
 def install(python, what, arguments):
@@ -47,10 +54,12 @@ def install(python, what, arguments):
     done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode == 0:
         return
-    errors = [line for line in done.stdout.splitlines() if line.startswith("ERROR")] or done.stdout.splitlines()
+    errors = [
+        line for line in done.stdout.splitlines() if line.startswith("ERROR")
+    ] or done.stdout.splitlines()
     reason = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else f"exit code {done.returncode}"
     if any(hint in done.stdout for hint in NETWORK_HINTS):
-        fail(f"pip could not fetch {what} ({reason}): connect to a package index and run make again.")
+        fail(f"pip could not fetch {what} ({reason}): connect to the network and run make again.")
     fail(f"pip could not install {what} ({reason}): correct that and run make again.")
 
 

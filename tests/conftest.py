@@ -1,0 +1,59 @@
+"""Fixtures shared by all tests: the built book, a browser without network, a real JupyterLab."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests.browser import offline_chromium, open_page
+from tests.jupyterlab import running_lab
+from tools.console import ROOT
+from tools.serve import serving
+
+# The same examples on every machine: a failure in CI is a failure at home.
+settings.register_profile("course", deadline=None, derandomize=True)
+settings.load_profile("course")
+
+
+@pytest.fixture(scope="session")
+def book_dir() -> Path:
+    """The built book; `make test` builds it before the tests start."""
+    folder = ROOT / "_build" / "html"
+    if not (folder / "index.html").exists():
+        pytest.fail(f"{folder.relative_to(ROOT)} holds no book: run `make book` first.", pytrace=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def book_url(book_dir):
+    """The base address of the built book, served on loopback."""
+    with serving(book_dir) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for each test process, with name resolution blocked."""
+    with offline_chromium() as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def new_page(browser):
+    """Opens pages that close after the test: `new_page(viewport=PHONE, dark=True)`; see `page.problems`."""
+    with contextlib.ExitStack() as opened:
+        yield lambda **options: opened.enter_context(open_page(browser, **options))
+
+
+@pytest.fixture
+def page(new_page):
+    """A desktop page in the light theme."""
+    return new_page()
+
+
+@pytest.fixture(scope="session")
+def jupyterlab(tmp_path_factory):
+    """A real JupyterLab on a copy of book/; `jupyterlab.url("01_masking.ipynb")` opens a notebook."""
+    with running_lab(tmp_path_factory.mktemp("jupyterlab")) as lab:
+        yield lab
