@@ -71,30 +71,30 @@ export function lifecycle(model) {
  * Name each handle of the panel around `el` by its label, and let it say what its readout shows.
  */
 export function nameSliders(el, signal) {
-  const observer = new MutationObserver(() => update());
-  function update() {
-    for (const slider of el.closest(".cw-panel")?.querySelectorAll(".widget-slider") ?? []) {
+  const name = (controls) => {
+    for (const slider of controls.querySelectorAll(".widget-slider")) {
+      const text = (selector) => slider.querySelector(selector)?.textContent ?? "";
       const handle = slider.querySelector("[role=slider]");
-      const label = slider.querySelector(".widget-label")?.textContent;
-      const readout = slider.querySelector(".widget-readout")?.textContent;
-      if (label && handle && handle.getAttribute("aria-label") !== label) handle.setAttribute("aria-label", label);
-      if (readout && handle && handle.getAttribute("aria-valuetext") !== readout) {
-        handle.setAttribute("aria-valuetext", readout);
+      const names = { "aria-label": text(".widget-label"), "aria-valuetext": text(".widget-readout") };
+      for (const [attribute, value] of Object.entries(names)) {
+        if (handle && value && handle.getAttribute(attribute) !== value) handle.setAttribute(attribute, value);
       }
     }
-  }
-  // The view is drawn before it is put in the page: a first size is the sign that the panel is around it.
+  };
+  let renaming;
+  // The view is drawn before it is put in the page: its first size is the sign that the panel is around it.
   const attached = new ResizeObserver(() => {
-    const panel = el.closest(".cw-panel");
-    if (!panel) return;
+    const controls = el.closest(".cw-panel")?.querySelector(".cw-controls");
+    if (!controls) return;
     attached.disconnect();
-    observer.observe(panel, { subtree: true, childList: true, attributeFilter: ["aria-valuetext"] });
-    update();
+    renaming = new MutationObserver(() => name(controls));
+    renaming.observe(controls, { subtree: true, childList: true, attributeFilter: ["aria-valuetext"] });
+    name(controls);
   });
   attached.observe(el);
   signal.addEventListener("abort", () => {
     attached.disconnect();
-    observer.disconnect();
+    renaming?.disconnect();
   });
 }
 

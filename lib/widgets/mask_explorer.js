@@ -21,12 +21,12 @@ const KINDS = {
   diagonal: {
     mistake: "diagonal escondida",
     hides: (i, j) => j >= i,
-    text: "Nenhum token vê a si mesmo, e o primeiro fica sem nada a atender.",
+    text: "Nenhum token vê a si mesmo, e o primeiro não vê nada.",
   },
   invertida: {
     mistake: "booleano invertido",
     hides: (i, j) => !isFuture(i, j),
-    text: "“Permitir” foi lido como “esconder”: cada token vê só o futuro, e o último fica sem nada a atender.",
+    text: "“Permitir” foi lido como “esconder”: cada token vê só o futuro, e o último não vê nada.",
   },
   depois: {
     mistake: "máscara depois da softmax",
@@ -45,6 +45,15 @@ const KINDS = {
     hiddenScore: 0,
     text: "e⁰ = 1 é um peso como outro qualquer: o futuro continua visível.",
   },
+};
+
+const GRID_LABEL = "Pesos de atenção A; as setas do teclado mudam de célula";
+const HIDDEN = "escondido pela máscara";
+const NOTHING = "—";
+const WHY_NOTHING = "todos os escores da linha são −∞, e a softmax seria 0/0";
+const MARKS = {
+  leak: { symbol: "▲", text: "futuro que vazou" },
+  lost: { symbol: "▽", text: "escondido por engano" },
 };
 
 const CELL_DIGITS = 3;
@@ -81,166 +90,15 @@ function markOf({ kind, rows }, i, j) {
   return rows[i].hidden[j] ? "lost" : "";
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const formula = element("p", { class: "cw-formula" });
-  const grids = element("div", { class: "cw-grids" });
-  const verdict = element("p", { class: "cw-verdict" });
-  const facts = element("p", { class: "cw-facts" });
-  const steps = element("div", { class: "cw-steps", "aria-live": "polite", "aria-atomic": "true" });
-  const legend = element("ul", { class: "cw-legend", "aria-label": "Legenda" });
-  const root = element("div", { class: "cw cw-mask" }, formula, grids, verdict, facts, steps, legend);
-  legend.append(
-    element("li", {}, element("span", { class: "cw-key cw-hidden", "aria-hidden": "true" }), "escondido pela máscara"),
-    element("li", {}, element("span", { class: "cw-key", "aria-hidden": "true" }, "▲"), "futuro que vazou"),
-    element("li", {}, element("span", { class: "cw-key", "aria-hidden": "true" }, "▽"), "escondido por engano"),
-  );
-
-  let view; // what `compute` gave for the state on screen
-  let cells; // cells[i][j] = { score, weight }: the two <td> of a pair of tokens
-  let sums; // sums[i]: the <td> of a row's sum
-  let headers; // every <th>, with the position of its token
-
-  function build() {
-    const n = model.get("tokens").length;
-    headers = [];
-    sums = [];
-    cells = Array.from({ length: n }, () => Array.from({ length: n }, () => ({})));
-    grids.replaceChildren(table("score", "Escores com a máscara, S + M", n), table("weight", "Pesos de atenção A", n));
-  }
-
-  function table(which, title, n) {
-    const interactive = which === "weight";
-    const head = element("tr", {}, element("td", { class: "cw-corner" }));
-    for (let j = 0; j < n; j++) head.append(header(j, "col"));
-    if (interactive) head.append(element("th", { scope: "col", class: "cw-sum" }, "soma"));
-    const body = element("tbody");
-    for (let i = 0; i < n; i++) {
-      const row = element("tr", {}, header(i, "row"));
-      for (let j = 0; j < n; j++) {
-        cells[i][j][which] = element("td", { "data-i": i, "data-j": j, "data-grid": which });
-        if (interactive) cells[i][j].weight.setAttribute("role", "gridcell");
-        row.append(cells[i][j][which]);
-      }
-      if (interactive) {
-        sums[i] = element("td", { class: "cw-sum", role: "gridcell", "data-sum": i });
-        row.append(sums[i]);
-      }
-      body.append(row);
-    }
-    const attributes = interactive ? { role: "grid", "aria-label": `${title}: as setas mudam de célula` } : {};
-    return element("table", attributes, element("caption", {}, title), element("thead", {}, head), body);
-  }
-
-  function header(position, scope) {
-    const th = element("th", { scope });
-    headers.push([th, position]);
-    return th;
-  }
-
-  function draw() {
-    view = compute(model);
-    const { kind, dK, temperature, tokens, rows } = view;
-    formula.textContent =
-      `A = softmax((S + M) / (√dₖ · T)), com dₖ = ${dK} e T = ${formatNumber(temperature, 2)}`;
-    for (const [th, position] of headers) {
-      th.textContent = tokens[position];
-      th.title = tokens[position];
-    }
-    rows.forEach((row, i) => {
-      row.weights.forEach((_, j) => drawCell(row, i, j));
-      sums[i].textContent = row.empty ? "—" : number(row.sum);
-    });
-    verdict.textContent = kind.mistake ? `Erro: ${kind.mistake}. ${kind.text}` : kind.text;
-    verdict.classList.toggle("cw-mistake", Boolean(kind.mistake));
-    facts.textContent = factsOf(view);
-    if (model.get("padding_unused") !== (kind !== KINDS.padding)) {
-      model.set("padding_unused", kind !== KINDS.padding);
-      model.save_changes();
-    }
-    select();
-  }
-
-  function drawCell(row, i, j) {
-    const { score: scoreCell, weight: weightCell } = cells[i][j];
-    scoreCell.textContent = score(row.entering[j]);
-    weightCell.textContent = row.empty ? "—" : number(row.weights[j]);
-    weightCell.style.setProperty("--cw-weight", row.weights[j]);
-    weightCell.dataset.mark = markOf(view, i, j);
-    scoreCell.classList.toggle("cw-hidden", row.hidden[j]);
-    weightCell.classList.toggle("cw-hidden", row.hidden[j] || Boolean(view.kind.after?.(i, j)));
-  }
-
-  function select() {
-    const n = cells.length;
-    const chosen = model.get("cell");
-    const [ci, cj] = chosen.map((k) => Math.min(Math.max(k, 0), n - 1));
-    cells.forEach((row, i) =>
-      row.forEach(({ score: scoreCell, weight: weightCell }, j) => {
-        const here = i === ci && j === cj;
-        weightCell.tabIndex = here ? 0 : -1;
-        weightCell.classList.toggle("cw-selected", here);
-        scoreCell.classList.toggle("cw-selected", here);
-      }),
-    );
-    explain(ci, cj);
-  }
-
-  function explain(i, j) {
-    const lines = stepsOf(view, i, j).map(([name, text]) =>
-      element("div", { "data-step": name }, element("dt", {}, name), element("dd", {}, text)),
-    );
-    const title = `“${view.tokens[i]}” (linha ${i + 1}) olha para “${view.tokens[j]}” (coluna ${j + 1})`;
-    steps.replaceChildren(element("p", { class: "cw-steps-title" }, title), element("dl", {}, ...lines));
-  }
-
-  const position = (target) => {
-    const cell = target.closest?.("td[data-i]");
-    return cell && [Number(cell.dataset.i), Number(cell.dataset.j)];
-  };
-
-  function choose(cell) {
-    model.set("cell", cell);
-    model.save_changes();
-  }
-
-  const { signal } = life;
-  grids.addEventListener("pointerover", (event) => { const at = position(event.target); if (at) explain(...at); }, { signal });
-  grids.addEventListener("pointerleave", () => select(), { signal });
-  grids.addEventListener("click", (event) => {
-    const at = position(event.target);
-    if (!at) return;
-    choose(at);
-    cells[at[0]][at[1]].weight.focus({ preventScroll: true });
-  }, { signal });
-  grids.addEventListener("focusin", (event) => { const at = position(event.target); if (at) choose(at); }, { signal });
-  grids.addEventListener("keydown", (event) => {
-    const from = position(event.target);
-    const to = from && moveInGrid(event, from, cells.length, cells.length);
-    if (!to) return;
-    event.preventDefault();
-    cells[to[0]][to[1]].weight.focus();
-  }, { signal });
-
-  life.onChange(["tokens", "scores"], () => { build(); draw(); });
-  life.onChange(["kinds", "kind_index", "d_k_choices", "d_k_index", "temperatures", "temperature_index", "real_tokens"], draw);
-  life.onChange(["cell"], select);
-  build();
-  draw();
-  el.append(root);
-  nameSliders(el, signal);
-  return life.end;
-}
-
 /** The two numbers that tell a right mask from a wrong one. */
-function factsOf({ rows, kind }) {
+function factsOf({ rows }) {
   const future = rows.flatMap((row, i) => row.weights.filter((_, j) => isFuture(i, j)));
   const sums = rows.filter((row) => !row.empty).map((row) => row.sum);
   const empty = rows.flatMap((row, i) => (row.empty ? [i + 1] : []));
   const parts = [
     `Maior peso no futuro: ${number(Math.max(0, ...future))}.`,
     sums.length ? `Soma das linhas: de ${number(Math.min(...sums))} a ${number(Math.max(...sums))}.` : "",
-    empty.length ? `Linha ${empty.join(", ")}: nada a atender (—), pois todos os escores são −∞ e a softmax seria 0/0.` : "",
+    empty.length ? `Linha ${empty.join(", ")}: nada a atender (${NOTHING}); ${WHY_NOTHING}.` : "",
   ];
   return parts.filter(Boolean).join(" ");
 }
@@ -250,14 +108,17 @@ function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
   const { hidden, entering, logits, soft, weights, empty } = rows[i];
   const s = scores[i][j];
   const steps = [["escore", masking(s, hidden[j], entering[j], kind)]];
-  steps.push(["escala", `${score(entering[j])} / (√${dK} · ${formatNumber(temperature, 2)}) = ${precise(logits[j])}`]);
-  if (empty) return [...steps, ["softmax", "a linha inteira é −∞: 0/0 não é definido, e o peso fica em 0 (nada a atender)"]];
+  const scale = `(√${dK} · ${formatNumber(temperature, 2)})`;
+  steps.push(["escala", `${score(entering[j])} / ${scale} = ${precise(logits[j])}`]);
+  if (empty) return [...steps, ["softmax", `nada a atender: ${WHY_NOTHING}; o peso fica em 0`]];
   steps.push(["máximo", `o maior da linha é ${precise(soft.max)}`]);
-  steps.push(["exponencial", `exp(${precise(logits[j])} − ${inParentheses(soft.max)}) = ${precise(soft.exps[j])}`]);
+  const difference = `${precise(logits[j])} − ${inParentheses(soft.max)}`;
+  steps.push(["exponencial", `exp(${difference}) = ${precise(soft.exps[j])}`]);
   steps.push(["soma", `${soft.exps.map(precise).join(" + ")} = ${precise(soft.sum)}`]);
-  steps.push([kind.after ? "softmax" : "peso", `${precise(soft.exps[j])} / ${precise(soft.sum)} = ${precise(soft.weights[j])}`]);
-  if (kind.after) steps.push(["peso", `${precise(soft.weights[j])} · ${kind.after(i, j) ? 0 : 1} = ${precise(weights[j])}`]);
-  return steps;
+  const ratio = `${precise(soft.exps[j])} / ${precise(soft.sum)} = ${precise(soft.weights[j])}`;
+  if (!kind.after) return [...steps, ["peso", ratio]];
+  const product = `${precise(soft.weights[j])} · ${kind.after(i, j) ? 0 : 1} = ${precise(weights[j])}`;
+  return [...steps, ["softmax", ratio], ["peso", product]];
 }
 
 function masking(s, isHidden, entering, kind) {
@@ -266,5 +127,172 @@ function masking(s, isHidden, entering, kind) {
 }
 
 const inParentheses = (x) => (x < 0 ? `(${precise(x)})` : precise(x));
+
+class MaskView {
+  constructor(model) {
+    this.model = model;
+    this.formula = element("p", { class: "cw-formula" });
+    this.grids = element("div", { class: "cw-grids" });
+    this.verdict = element("p", { class: "cw-verdict" });
+    this.facts = element("p", { class: "cw-facts" });
+    this.steps = element("div", { class: "cw-steps", "aria-live": "polite", "aria-atomic": "true" });
+    this.root = element(
+      "div", { class: "cw cw-mask" },
+      this.formula, this.grids, this.verdict, this.facts, this.steps, legend(),
+    );
+    this.build();
+  }
+
+  /** The two tables, for the number of tokens there is; `draw` fills them. */
+  build() {
+    const n = this.model.get("tokens").length;
+    this.headers = []; // [<th>, position of its token]
+    this.sums = []; // sums[i]: the <td> of a row's sum
+    this.cells = { score: [], weight: [] }; // cells[grid][i][j]: a <td>
+    this.grids.replaceChildren(
+      this.table("score", n, "Escores com a máscara, S + M", {}),
+      this.table("weight", n, "Pesos de atenção A", { role: "grid", "aria-label": GRID_LABEL }),
+    );
+    this.draw();
+  }
+
+  table(grid, n, title, attributes) {
+    const positions = [...Array(n).keys()];
+    const head = element("tr", {}, element("td"), ...positions.map((j) => this.header(j, "col")));
+    if (grid === "weight") head.append(element("th", { scope: "col", class: "cw-sum" }, "soma"));
+    const rows = positions.map((i) => this.row(grid, i, positions));
+    const body = element("tbody", {}, ...rows);
+    return element("table", attributes, element("caption", {}, title), element("thead", {}, head), body);
+  }
+
+  row(grid, i, positions) {
+    const role = grid === "weight" ? { role: "gridcell" } : {};
+    const cells = positions.map((j) => element("td", { ...role, "data-grid": grid, "data-i": i, "data-j": j }));
+    this.cells[grid].push(cells);
+    const row = element("tr", {}, this.header(i, "row"), ...cells);
+    if (grid === "weight") {
+      this.sums[i] = element("td", { ...role, class: "cw-sum", "data-sum": i });
+      row.append(this.sums[i]);
+    }
+    return row;
+  }
+
+  header(position, scope) {
+    const th = element("th", { scope });
+    this.headers.push([th, position]);
+    return th;
+  }
+
+  draw() {
+    this.shown = compute(this.model);
+    const { kind, dK, temperature, tokens, rows } = this.shown;
+    this.formula.textContent =
+      `A = softmax((S + M) / (√dₖ · T)), com dₖ = ${dK} e T = ${formatNumber(temperature, 2)}`;
+    for (const [th, position] of this.headers) th.textContent = th.title = tokens[position];
+    rows.forEach((row, i) => {
+      row.weights.forEach((_, j) => this.drawCell(i, j));
+      this.sums[i].textContent = row.empty ? NOTHING : number(row.sum);
+    });
+    this.verdict.textContent = kind.mistake ? `Erro: ${kind.mistake}. ${kind.text}` : kind.text;
+    this.verdict.classList.toggle("cw-mistake", Boolean(kind.mistake));
+    this.facts.textContent = factsOf(this.shown);
+    this.select();
+  }
+
+  drawCell(i, j) {
+    const { rows, kind } = this.shown;
+    const { entering, weights, hidden, empty } = rows[i];
+    const scoreCell = this.cells.score[i][j];
+    scoreCell.textContent = score(entering[j]);
+    scoreCell.classList.toggle("cw-hidden", hidden[j]);
+    const weightCell = this.cells.weight[i][j];
+    const mark = markOf(this.shown, i, j);
+    const masked = hidden[j] || Boolean(kind.after?.(i, j));
+    weightCell.textContent = empty ? NOTHING : number(weights[j]);
+    weightCell.style.setProperty("--cw-weight", weights[j]);
+    weightCell.dataset.mark = mark;
+    weightCell.classList.toggle("cw-hidden", masked);
+    const meaning = MARKS[mark]?.text ?? (masked ? HIDDEN : "");
+    weightCell.setAttribute("aria-label", [weightCell.textContent, meaning].filter(Boolean).join(", "));
+  }
+
+  /** Mark the chosen cell, the only one in the tab order, and write out its arithmetic. */
+  select() {
+    const last = this.sums.length - 1;
+    const [ci, cj] = this.model.get("cell").map((k) => Math.min(Math.max(k, 0), last));
+    for (const grid of ["score", "weight"]) {
+      this.cells[grid].forEach((row, i) =>
+        row.forEach((cell, j) => {
+          const chosen = i === ci && j === cj;
+          cell.classList.toggle("cw-selected", chosen);
+          if (grid === "weight") cell.tabIndex = chosen ? 0 : -1;
+        }),
+      );
+    }
+    this.explain(ci, cj);
+  }
+
+  explain(i, j) {
+    const { tokens } = this.shown;
+    const title = `“${tokens[i]}” (linha ${i + 1}) olha para “${tokens[j]}” (coluna ${j + 1})`;
+    const lines = stepsOf(this.shown, i, j).map(([name, text]) =>
+      element("div", { "data-step": name }, element("dt", {}, name), element("dd", {}, text)),
+    );
+    this.steps.replaceChildren(element("p", { class: "cw-steps-title" }, title), element("dl", {}, ...lines));
+  }
+
+  choose(cell) {
+    this.model.set("cell", cell);
+    this.model.save_changes();
+  }
+
+  focus([i, j]) {
+    this.cells.weight[i][j].focus();
+  }
+
+  /** The slider of real tokens is enabled, through a link, only while it has something to say. */
+  sayWhetherPaddingIsUsed() {
+    this.model.set("padding_unused", this.shown.kind !== KINDS.padding);
+    this.model.save_changes();
+  }
+
+  listen({ signal, onChange }) {
+    const on = (type, listener) => this.grids.addEventListener(type, listener, { signal });
+    const ifCell = (listener) => (event) => {
+      const cell = event.target.closest("td[data-i]");
+      if (cell) listener([Number(cell.dataset.i), Number(cell.dataset.j)], event);
+    };
+    on("pointerover", ifCell((at) => this.explain(...at)));
+    on("pointerleave", () => this.select());
+    on("click", ifCell((at) => this.focus(at)));
+    on("focusin", ifCell((at) => this.choose(at)));
+    on("keydown", ifCell((at, event) => {
+      const to = moveInGrid(event, at, this.sums.length, this.sums.length);
+      if (!to) return;
+      event.preventDefault();
+      this.focus(to);
+    }));
+    onChange(["tokens", "scores"], () => this.build());
+    onChange(["d_k_index", "temperature_index", "real_tokens"], () => this.draw());
+    onChange(["kind_index"], () => { this.draw(); this.sayWhetherPaddingIsUsed(); });
+    onChange(["cell"], () => this.select());
+  }
+}
+
+function legend() {
+  const key = (symbol, text, style = "") =>
+    element("li", {}, element("span", { class: `cw-key ${style}`, "aria-hidden": "true" }, symbol), text);
+  const marks = Object.values(MARKS).map(({ symbol, text }) => key(symbol, text));
+  return element("ul", { class: "cw-legend", "aria-label": "Legenda" }, key("", HIDDEN, "cw-hidden"), ...marks);
+}
+
+function render({ model, el }) {
+  const life = lifecycle(model);
+  const view = new MaskView(model);
+  view.listen(life);
+  el.append(view.root);
+  nameSliders(el, life.signal);
+  return life.end;
+}
 
 export default { render };

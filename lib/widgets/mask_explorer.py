@@ -137,6 +137,7 @@ def mask_explorer(
         temperature_index=temperatures.index(temperature),
         real_tokens=max(1, len(tokens) - 1),
         padding_unused=kind != "padding",
+        cell=[len(tokens) - 1, 0],
     )
     return Panel(widget, _controls(widget))
 
