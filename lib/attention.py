@@ -36,9 +36,10 @@ def padding_mask(lengths: Tensor | list[int], n: int | None = None) -> Tensor:
     return torch.arange(n, device=lengths.device)[None, None, :] < lengths[:, None, None]  # (B, 1, N)
 
 
-def additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+def additive(mask: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     """The papers' M: 0 where `mask` allows, -inf where it hides. It is added to the scores."""
     _require_boolean(mask)
+    dtype = dtype or torch.get_default_dtype()
     if not dtype.is_floating_point:
         raise TypeError(f"dtype must be a floating-point type, because only those have -inf, got {dtype}")
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -math.inf)

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
 INK, QUIET, ACCENT, WARNING = "#1b2a41", "#8a94a3", "#1f6fb2", "#c2571a"
@@ -28,16 +28,20 @@ def matrix(
     hidden: Tensor | None = None,
     title: str = "",
     digits: int = 2,
+    top: float | None = None,
     ax: Axes | None = None,
 ) -> Figure:
-    """A square matrix, one row per query and one column per key; `hidden` cells are hatched, not coloured."""
+    """A square matrix, one row per query and one column per key; `hidden` cells are hatched, not coloured.
+
+    `top` is the value drawn darkest: the largest one, unless panels that are compared must share a scale.
+    """
     n = len(tokens)
     if values.shape != (n, n):
         raise ValueError(f"values must be ({n}, {n}), one row per token, got {tuple(values.shape)}")
     hidden = torch.zeros(n, n, dtype=torch.bool) if hidden is None else hidden
     ax = ax or plt.subplots(figsize=(1.2 + 0.75 * n, 0.9 + 0.62 * n), layout="constrained")[1]
     shown = values.masked_fill(hidden, 0).float()
-    top = max(float(shown.max()), 1e-9)
+    top = max(float(shown.max()), 1e-9) if top is None else top
     ax.imshow(shown, cmap=CMAP, vmin=min(float(shown.min()), 0.0), vmax=top)
     for i in range(n):
         for j in range(n):
@@ -56,8 +60,10 @@ def matrices(panels: Sequence[tuple], tokens: Sequence[str], *, columns: int = 2
     rows, n = -(-len(panels) // columns), len(tokens)
     size = (columns * (1.1 + 0.62 * n), rows * (1.0 + 0.55 * n))
     fig, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    top = max(float(values.max()) for _, values, *_ in panels)
     for ax, (title, values, *hidden) in zip(axes.flat, panels, strict=False):
-        matrix(values, tokens, hidden=hidden[0] if hidden else None, title=title, digits=digits, ax=ax)
+        shade = hidden[0] if hidden else None
+        matrix(values, tokens, hidden=shade, title=title, digits=digits, top=top, ax=ax)
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
     return fig
@@ -122,7 +128,5 @@ def _node(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def _arrow(ax: Axes, i: int, j: int, *, allowed: bool) -> None:
-    style = {"color": ACCENT, "lw": 1.4} if allowed else {"color": QUIET, "lw": 1.0, "ls": (0, (1, 3))}
-    ax.annotate(
-        "", (0.88, j), (0.12, i), arrowprops={"arrowstyle": "->", "shrinkA": 2, "shrinkB": 2, **style}
-    )
+    style = {"color": ACCENT, "lw": 1.4} if allowed else {"color": QUIET, "lw": 1.0, "ls": ":"}
+    ax.add_patch(FancyArrowPatch((0.12, i), (0.88, j), arrowstyle="->", mutation_scale=10, **style))
