@@ -11,6 +11,8 @@ from typing import Any
 from lib.sources.printed import Printed, parse_all
 
 DATA = Path(__file__).parent / "data"
+# numpy prints eight decimals and drops trailing zeros: its "1." is 1.00000000.
+DECIMALS = {"numpy": 8}
 
 
 def shape_of(nested: Any) -> tuple[int, ...]:
@@ -36,8 +38,9 @@ class Figure:
     label: str
     content: Any  # a string or nested lists of strings, as printed
     numeric: bool
-    decimals: int | None = None
+    decimals: int | None = None  # that the format stands for, where it dropped trailing zeros
     right_shape: tuple[int, ...] | None = None  # only where the document's own shape is wrong
+    note: str = ""  # why the figure is wrong, for the errata
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,7 +66,7 @@ class Example:
 
 def _figure(entry: dict) -> Figure:
     kind = {"printed", "tokens"} & entry.keys()
-    unknown = entry.keys() - {"name", "label", "printed", "tokens", "decimals", "shape"}
+    unknown = entry.keys() - {"name", "label", "printed", "tokens", "format", "shape", "note"}
     if len(kind) != 1 or unknown:
         raise ValueError(
             f"figure {entry.get('name')!r}: needs either printed or tokens; unknown keys: {sorted(unknown)}"
@@ -73,8 +76,9 @@ def _figure(entry: dict) -> Figure:
         label=entry["label"],
         content=entry[kind.pop()],
         numeric="printed" in entry,
-        decimals=entry.get("decimals"),
+        decimals=DECIMALS[entry["format"]] if "format" in entry else None,
         right_shape=tuple(entry["shape"]) if "shape" in entry else None,
+        note=entry.get("note", ""),
     )
     if figure.numeric:
         figure.entries, figure.shape  # noqa: B018  (a malformed number or a ragged matrix must fail at loading)
