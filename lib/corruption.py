@@ -1,0 +1,466 @@
+"""Corruption: how a sentence becomes an exercise for a masked language model.
+
+Two questions, kept apart. *Where?* `select_tokens`, `select_words` and `select_spans` return a boolean
+tensor, True at the positions that the model will have to predict. *What happens there?* A `Channel` says,
+80/10/10 in BERT, and `corrupt` applies it, with labels at the selected positions and nowhere else.
+`mask_tokens`, `mask_words` and `mask_spans` ask both questions in one call, for ids of shape (..., N).
+Special tokens, padding among them, are never selected and never drawn as a random replacement.
+
+Every draw comes from the `torch.Generator` passed in: same seed, same corruption.
+
+>>> alphabet = Alphabet(size=10, mask_id=4, special_ids=(0, 1, 2, 3))
+>>> ids = torch.tensor([[2, 7, 5, 9, 6, 3, 0]])  # [CLS] four words [SEP] [PAD]
+>>> noisy, labels = mask_tokens(ids, alphabet, rate=0.5, generator=torch.Generator().manual_seed(1))
+>>> int((labels != -100)[:, [0, 5, 6]].sum())  # at [CLS], [SEP] and [PAD]
+0
+>>> seen = torch.tensor([4, 7, 5])  # instead of word 7: [MASK], itself, another
+>>> [round(p, 3) for p in BERT_CHANNEL.likelihood(seen, torch.tensor(7), alphabet).tolist()]
+[0.8, 0.12, 0.02]
+
+Next sentence prediction is the second exercise of BERT: `next_sentence_pairs` draws the pairs and
+`pair_batch` writes them as [CLS] A [SEP] B [SEP] with segments.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lib.losses import IGNORE_INDEX
+
+IS_NEXT, NOT_NEXT = 0, 1  # as in BERT's own data, and the reverse of what "is next?" suggests
+SPAN_P, LONGEST_SPAN = 0.2, 10  # SpanBERT's
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """What a corruption must know of a vocabulary: its size, and which ids are not words."""
+
+    size: int
+    mask_id: int
+    special_ids: tuple[int, ...] = ()
+
+    def __post_init__(self):
+        special = tuple(sorted({self.mask_id, *self.special_ids}))  # [MASK] is special, listed or not
+        if special[0] < 0 or special[-1] >= self.size:
+            raise ValueError(f"mask_id and special_ids must lie in 0..{self.size - 1}, got {special}")
+        if len(special) == self.size:
+            raise ValueError(f"special_ids leave no word: all {self.size} ids of the alphabet are special")
+        object.__setattr__(self, "special_ids", special)
+
+    @cached_property
+    def is_special(self) -> Tensor:
+        """(V,) True at the special ids."""
+        return torch.zeros(self.size, dtype=torch.bool).index_fill(0, torch.tensor(self.special_ids), True)
+
+    @cached_property
+    def words(self) -> Tensor:
+        """The ids that are not special: what may be selected, and what a random replacement is drawn from."""
+        return (~self.is_special).nonzero().squeeze(-1)
+
+    def maskable(self, ids: Tensor) -> Tensor:
+        """True where `ids` holds a word."""
+        if ids.dim() < 1 or ids.dtype not in (torch.int32, torch.int64):
+            raise ValueError(
+                f"ids must be int32 or int64 of shape (..., N), got {ids.dtype} of shape {tuple(ids.shape)}"
+            )
+        if ids.numel() and (int(ids.min()) < 0 or int(ids.max()) >= self.size):
+            raise ValueError(
+                f"ids must lie in 0..{self.size - 1}, got {ids.min().item()} to {ids.max().item()}"
+            )
+        return ~self.is_special[ids.long()]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What happens at a selected position, as probabilities: [MASK], a random word, or the word itself.
+
+    The random word is uniform over the words of the alphabet, and it may be the original again (so it is
+    in BERT's code). With W words a selected word is thus really unchanged with probability keep + random/W.
+    """
+
+    mask: float = 0.8
+    random: float = 0.1
+    keep: float = 0.1
+
+    def __post_init__(self):
+        shares = (self.mask, self.random, self.keep)
+        if not all(0 <= share <= 1 for share in shares) or abs(sum(shares) - 1) > 1e-9:
+            raise ValueError(f"mask, random and keep must be probabilities that sum to 1, got {shares}")
+
+    def likelihood(self, observed: Tensor, original: Tensor, alphabet: Alphabet, rate: float = 1.0) -> Tensor:
+        """P(observed id | original word), exactly, in float64; the two ids broadcast.
+
+        `rate` is the probability that the position was selected: 1 where a label says so; 0.15 at any
+        position of a corrupted sentence, as far as its reader knows.
+        """
+        _check_rate(rate)
+        if not alphabet.maskable(original.reshape(-1)).all():
+            raise ValueError("original must hold words only: special tokens do not pass through the channel")
+        is_word = alphabet.maskable(observed.reshape(-1)).view(observed.shape)
+        same, masked = observed == original, observed == alphabet.mask_id
+        by_chance = self.random / len(alphabet.words)
+        selected = self.mask * masked.double() + by_chance * is_word.double() + self.keep * same.double()
+        return rate * selected + (1 - rate) * same.double()
+
+
+BERT_CHANNEL = Channel()
+MASK_ONLY = Channel(mask=1.0, random=0.0, keep=0.0)
+
+
+class Corrupted(NamedTuple):
+    ids: Tensor  # what the model reads
+    labels: Tensor  # the original ids where selected, `ignore_index` elsewhere
+
+
+# Where
+
+
+def select_tokens(
+    maskable: Tensor, rate: float = 0.15, *, generator: torch.Generator, selection: str = "bernoulli"
+) -> Tensor:
+    """Select positions of `maskable` (..., N) one by one.
+
+    "bernoulli" tosses one coin per position, so a short sentence may get none (RoBERTa and transformers'
+    collator). "exact" takes max(1, round(rate * n)) of a row's n maskable positions (BERT's way; its code
+    counts [CLS] and [SEP] in n, ours does not).
+    """
+    _check_selection(maskable, rate, generator, selection)
+    u = torch.rand(maskable.shape, generator=generator, dtype=torch.float64)
+    if selection == "bernoulli":
+        return maskable & (u < rate)
+    # The k smallest draws of a row are a uniform choice of k positions; the rest are pushed beyond 1.
+    rank = torch.where(maskable, u, 2.0).argsort(-1).argsort(-1)  # (..., N)
+    return maskable & (rank < _budget(maskable, rate)[..., None])
+
+
+def select_words(
+    word_ids: Tensor,
+    maskable: Tensor,
+    rate: float = 0.15,
+    *,
+    generator: torch.Generator,
+    selection: str = "bernoulli",
+) -> Tensor:
+    """Select whole words: all subwords of a word, or none of them.
+
+    Neighbours with the same `word_ids` (..., N) form a word; negative means no word ([CLS], padding).
+    "bernoulli" tosses one coin per word. "exact" shuffles the words and takes each that still fits into
+    max(1, round(rate * n)) tokens; the first is taken even if it does not, so that no row is left without.
+    """
+    _check_selection(maskable, rate, generator, selection)
+    maskable = maskable & _words_of(word_ids, maskable)
+    word, n = _runs(word_ids), maskable.shape[-1]  # (..., N) 0 1 1 2 ...
+    if selection == "bernoulli":
+        u = torch.rand(maskable.shape, generator=generator, dtype=torch.float64)
+        return maskable & (u.gather(-1, word) < rate)
+    selected = torch.zeros(maskable.shape, dtype=torch.bool)
+    if not selected.numel():
+        return selected
+    rows = (maskable.reshape(-1, n), word.reshape(-1, n), _budget(maskable, rate).reshape(-1))
+    for chosen, allowed, of, budget in zip(selected.view(-1, n), *rows, strict=True):
+        words, sizes = of[allowed].unique(return_counts=True)
+        left = int(budget)
+        for w in torch.randperm(len(words), generator=generator):
+            if left > 0 and (sizes[w] <= left or left == budget):
+                chosen |= allowed & (of == words[w])
+                left -= int(sizes[w])
+    return selected
+
+
+def span_lengths(p: float = SPAN_P, longest: int = LONGEST_SPAN) -> Tensor:
+    """P(length = 1..longest) of SpanBERT: geometric, cut at `longest` and normalised again (mean 3.8)."""
+    if not 0 < p <= 1 or longest < 1:
+        raise ValueError(f"p must lie in (0, 1] and longest be at least 1, got p={p} and longest={longest}")
+    weights = p * (1 - p) ** torch.arange(longest, dtype=torch.float64)
+    return weights / weights.sum()
+
+
+def select_spans(
+    maskable: Tensor,
+    rate: float = 0.15,
+    *,
+    generator: torch.Generator,
+    word_ids: Tensor | None = None,
+    p: float = SPAN_P,
+    longest: int = LONGEST_SPAN,
+) -> Tensor:
+    """Select spans of neighbouring words until max(1, round(rate * n)) tokens are selected (SpanBERT).
+
+    A span starts at the word of a random token that is still free and runs to the right for a random number
+    of words, or until the sentence or the budget ends; spans that meet become one. The budget cuts the last
+    span short, inside a word if need be, as SpanBERT's code does. Without `word_ids` each token is a word.
+    """
+    _check_selection(maskable, rate, generator, "exact")
+    lengths = span_lengths(p, longest)
+    n = maskable.shape[-1]
+    if word_ids is None:
+        starts = torch.ones_like(maskable)
+    else:
+        maskable = maskable & _words_of(word_ids, maskable)
+        starts = _run_starts(word_ids)
+    if not maskable.numel():
+        return maskable.clone()
+    selected = []
+    rows = (maskable.reshape(-1, n), starts.reshape(-1, n), _budget(maskable, rate).reshape(-1))
+    for allowed, start, budget in zip(*(x.tolist() for x in rows), strict=True):
+        taken = [False] * n
+        while (left := budget - sum(taken)) > 0:
+            free = [i for i in range(n) if allowed[i] and not taken[i]]
+            i = free[int(torch.randint(len(free), (), generator=generator))]
+            words = 1 + int(torch.multinomial(lengths, 1, generator=generator))
+            _take_span(taken, allowed, start, i, words, left)
+        selected.append(taken)
+    return torch.tensor(selected, dtype=torch.bool).view(maskable.shape)
+
+
+def _take_span(
+    taken: list[bool], allowed: list[bool], start: list[bool], i: int, words: int, left: int
+) -> None:
+    """Mark `words` words from the one that holds position i, at most `left` new tokens."""
+    while not start[i]:
+        i -= 1
+    while i < len(taken) and allowed[i] and left > 0:
+        words -= start[i]
+        if words < 0:
+            return
+        left -= not taken[i]
+        taken[i] = True
+        i += 1
+
+
+# What happens there
+
+
+def corrupt(
+    ids: Tensor,
+    selected: Tensor,
+    alphabet: Alphabet,
+    channel: Channel = BERT_CHANNEL,
+    *,
+    generator: torch.Generator,
+    by_span: bool = False,
+    ignore_index: int = IGNORE_INDEX,
+) -> Corrupted:
+    """Send the selected positions of `ids` through the channel. `ids` is left as it was.
+
+    With `by_span` a run of selected neighbours shares one decision: all [MASK], all random or all kept.
+    """
+    _check_generator(generator)
+    if selected.dtype != torch.bool or selected.shape != ids.shape:
+        raise ValueError(
+            f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
+            f"got {selected.dtype} of shape {tuple(selected.shape)}"
+        )
+    if (selected & ~alphabet.maskable(ids)).any():
+        raise ValueError("selected is True at a special token; only words may be corrupted")
+    # One draw decides among the three. With two (10% random; of the rest, 10% kept) it would be 81/10/9.
+    u = torch.rand(ids.shape, generator=generator, dtype=torch.float64)
+    if by_span:
+        u = u.gather(-1, _runs(selected))
+    word = alphabet.words[torch.randint(len(alphabet.words), ids.shape, generator=generator)].to(ids.dtype)
+    noisy = torch.where(u < channel.mask, alphabet.mask_id, torch.where(u < 1 - channel.keep, word, ids))
+    return Corrupted(torch.where(selected, noisy, ids), torch.where(selected, ids, ignore_index))
+
+
+def mask_tokens(
+    ids: Tensor,
+    alphabet: Alphabet,
+    *,
+    generator: torch.Generator,
+    rate: float = 0.15,
+    channel: Channel = BERT_CHANNEL,
+    selection: str = "bernoulli",
+) -> Corrupted:
+    """Masked language modelling as in BERT: tokens selected one by one, then the channel."""
+    selected = select_tokens(alphabet.maskable(ids), rate, generator=generator, selection=selection)
+    return corrupt(ids, selected, alphabet, channel, generator=generator)
+
+
+def mask_words(
+    ids: Tensor,
+    word_ids: Tensor,
+    alphabet: Alphabet,
+    *,
+    generator: torch.Generator,
+    rate: float = 0.15,
+    channel: Channel = BERT_CHANNEL,
+    selection: str = "bernoulli",
+) -> Corrupted:
+    """Whole-word masking: words are selected whole; the channel still decides token by token, as in BERT."""
+    selected = select_words(word_ids, alphabet.maskable(ids), rate, generator=generator, selection=selection)
+    return corrupt(ids, selected, alphabet, channel, generator=generator)
+
+
+def mask_spans(
+    ids: Tensor,
+    alphabet: Alphabet,
+    *,
+    generator: torch.Generator,
+    word_ids: Tensor | None = None,
+    rate: float = 0.15,
+    channel: Channel = BERT_CHANNEL,
+) -> Corrupted:
+    """SpanBERT: spans are selected, and the channel decides once per span."""
+    selected = select_spans(alphabet.maskable(ids), rate, generator=generator, word_ids=word_ids)
+    return corrupt(ids, selected, alphabet, channel, generator=generator, by_span=True)
+
+
+def epoch_generator(seed: int, epoch: int, copies: int | None = None) -> torch.Generator:
+    """The generator for corrupting the whole data set, in its own order, in this epoch.
+
+    Dynamic masking (RoBERTa), `copies=None`: every epoch is corrupted anew. Static masking (BERT, with
+    `copies=10`): the corruption was drawn that many times beforehand, and epochs go round the copies.
+    """
+    if min(seed, epoch) < 0 or (copies is not None and copies < 1):
+        raise ValueError(
+            f"seed and epoch must be >= 0 and copies >= 1 or None, got {seed=}, {epoch=}, {copies=}"
+        )
+    copy = epoch if copies is None else epoch % copies
+    # A prime far above any number of epochs keeps (seed, epoch) and (seed + 1, epoch - 1) apart.
+    return torch.Generator().manual_seed(seed * 1_000_003 + copy)
+
+
+# Next sentence prediction
+
+
+class SentencePair(NamedTuple):
+    a: list[int]
+    b: list[int]
+    label: int  # IS_NEXT or NOT_NEXT
+
+
+class PairBatch(NamedTuple):
+    ids: Tensor  # (B, N): [CLS] A [SEP] B [SEP] [PAD]...
+    segment_ids: Tensor  # (B, N): 0 up to the first [SEP], 1 up to the last, 0 at padding
+    lengths: Tensor  # (B,)
+    labels: Tensor  # (B,)
+
+
+def next_sentence_pairs(
+    documents: Sequence[Sequence[Sequence[int]]], *, generator: torch.Generator, next_rate: float = 0.5
+) -> list[SentencePair]:
+    """For each sentence that has a next one: that one (IS_NEXT), or one of another document (NOT_NEXT).
+
+    A document is a list of sentences, a sentence a list of ids. Half of the pairs are true ones on average.
+    With a single document a "random" sentence could be the true next, labelled as false: that is refused.
+    """
+    _check_generator(generator)
+    _check_rate(next_rate, "next_rate")
+    documents = [document for document in documents if len(document)]
+    if len(documents) < 2 and next_rate < 1:
+        raise ValueError(
+            f"documents must hold at least two that are not empty, because a NOT_NEXT sentence comes from "
+            f"another document, got {len(documents)}"
+        )
+    pairs = []
+    for d, document in enumerate(documents):
+        for a, b in pairwise(document):
+            label = IS_NEXT if torch.rand((), generator=generator) < next_rate else NOT_NEXT
+            if label == NOT_NEXT:
+                other = int(torch.randint(len(documents) - 1, (), generator=generator))
+                strangers = documents[other + (other >= d)]
+                b = strangers[int(torch.randint(len(strangers), (), generator=generator))]
+            pairs.append(SentencePair(list(a), list(b), label))
+    return pairs
+
+
+def truncate_pair(
+    a: Sequence[int], b: Sequence[int], longest: int, *, generator: torch.Generator | None = None
+) -> tuple[list[int], list[int]]:
+    """Shorten the longer of the two, token by token, until both together have `longest` tokens.
+
+    With a generator a coin says from which end, as in BERT's training data; without one, from the right.
+    """
+    if longest < 0:
+        raise ValueError(f"longest must be >= 0 tokens for both sentences together, got {longest}")
+    a, b = list(a), list(b)
+    while len(a) + len(b) > longest:
+        longer = a if len(a) > len(b) else b
+        front = generator is not None and bool(torch.rand((), generator=generator) < 0.5)
+        longer.pop(0 if front else -1)
+    return a, b
+
+
+def pair_batch(
+    pairs: Sequence[SentencePair],
+    *,
+    cls_id: int,
+    sep_id: int,
+    pad_id: int,
+    max_length: int | None = None,
+    generator: torch.Generator | None = None,
+) -> PairBatch:
+    """Write pairs as BERT reads them: [CLS] A [SEP] B [SEP], the last [SEP] too, padded to one length."""
+    if max_length is not None and max_length < 5:
+        raise ValueError(f"max_length must be at least 5: [CLS] A [SEP] B [SEP], got {max_length}")
+    ids, segments = [], []
+    for a, b, _ in pairs:
+        if not len(a) or not len(b):
+            raise ValueError("pairs must hold sentences of at least one token; one of them is empty")
+        if max_length is not None:
+            a, b = truncate_pair(a, b, max_length - 3, generator=generator)
+        ids.append(torch.tensor([cls_id, *a, sep_id, *b, sep_id]))
+        segments.append(torch.tensor([0] * (len(a) + 2) + [1] * (len(b) + 1)))
+    if not ids:
+        raise ValueError("pairs must hold at least one pair, got none")
+    return PairBatch(
+        torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=pad_id),
+        torch.nn.utils.rnn.pad_sequence(segments, batch_first=True, padding_value=0),
+        torch.tensor([len(row) for row in ids]),
+        torch.tensor([pair.label for pair in pairs]),
+    )
+
+
+def _budget(maskable: Tensor, rate: float) -> Tensor:
+    """How many positions of each row to select: max(1, round(rate * n)), but 0 of 0, and 0 at rate 0."""
+    n = maskable.sum(-1)
+    return (n * float(rate)).round().long().clamp(min=1 if rate > 0 else 0).minimum(n)
+
+
+def _run_starts(x: Tensor) -> Tensor:
+    """True where a new run of equal neighbours begins along the last axis."""
+    starts = torch.ones_like(x, dtype=torch.bool)
+    starts[..., 1:] = x[..., 1:] != x[..., :-1]
+    return starts
+
+
+def _runs(x: Tensor) -> Tensor:
+    """Number the runs of equal neighbours along the last axis: 5 5 2 5 becomes 0 0 1 2."""
+    return _run_starts(x).cumsum(-1) - 1
+
+
+def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
+    if word_ids.is_floating_point() or word_ids.dtype == torch.bool or word_ids.shape != maskable.shape:
+        raise ValueError(
+            f"word_ids must be integers with the shape of ids, {tuple(maskable.shape)}, "
+            f"got {word_ids.dtype} of shape {tuple(word_ids.shape)}"
+        )
+    return word_ids >= 0
+
+
+def _check_rate(rate: float, name: str = "rate") -> None:
+    if not 0 <= rate <= 1:
+        raise ValueError(f"{name} must be a probability between 0 and 1, got {rate}")
+
+
+def _check_generator(generator: torch.Generator) -> None:
+    if not isinstance(generator, torch.Generator):
+        raise TypeError(
+            f"generator must be a torch.Generator, so that a seed decides every draw, got {generator!r}"
+        )
+
+
+def _check_selection(maskable: Tensor, rate: float, generator: torch.Generator, selection: str) -> None:
+    _check_generator(generator)
+    _check_rate(rate)
+    if selection not in ("bernoulli", "exact"):
+        raise ValueError(f'selection must be "bernoulli" or "exact", got {selection!r}')
+    if maskable.dtype != torch.bool or maskable.dim() < 1:
+        raise ValueError(
+            f"maskable must be boolean of shape (..., N), got {maskable.dtype} of {tuple(maskable.shape)}"
+        )
