@@ -1,0 +1,190 @@
+"""What stands on top of the encoder: one small layer per task, all fed by the same hidden states.
+
+A head turns hidden states (B, N, d) into scores. Those that judge a whole sentence read the pooled [CLS]
+vector (B, d); those that judge tokens read every position. `MaskedLM` is what BERT is pre-trained as,
+`CausalLM` what GPT is, `FineTuned` an encoder with any other head.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from lib.encoder import ACTIVATIONS, Config, Encoder, initialise
+from lib.losses import IGNORE_INDEX, cross_entropy
+
+
+class MLMHead(nn.Module):
+    """Logits over the vocabulary: norm(f(W h + b)) E^T + bias, where E is the token table itself.
+
+    The unembedding is tied: E is handed in at each call, so there is one matrix, not two that must agree.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.W = nn.Linear(config.d, config.d)
+        self.f = ACTIVATIONS[config.activation]
+        self.norm = nn.LayerNorm(config.d, config.norm_eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.apply(initialise)
+
+    def forward(self, hidden: Tensor, E: Tensor) -> Tensor:
+        t = self.norm(self.f(self.W(hidden)))  # (..., d)
+        return nn.functional.linear(t, E, self.bias)  # (..., d) -> (..., V)
+
+
+class MaskedLM(nn.Module):
+    """The encoder with its MLM head: the plain version, which scores every position."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.encoder = Encoder(config)
+        self.head = MLMHead(config)
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.head(self.encoder(ids, mask, segments), self.encoder.embeddings.token.weight)  # (B, N, V)
+
+    def loss(
+        self, ids: Tensor, labels: Tensor, mask: Tensor | None = None, segments: Tensor | None = None
+    ) -> Tensor:
+        """Mean cross-entropy over the selected positions, those whose label is not IGNORE_INDEX."""
+        require_labels(labels, ids)
+        return cross_entropy(self(ids, mask, segments), labels)
+
+
+class CausalLM(nn.Module):
+    """The left-to-right model of GPT-1: logits h E^T, where position t scores the token at t + 1."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        if not config.causal:
+            raise ValueError("config.causal must be True: a model that sees token t + 1 need not predict it")
+        self.encoder = Encoder(config)
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        return self.encoder(ids, mask) @ self.encoder.embeddings.token.weight.T  # (B, N, V)
+
+    def loss(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Mean cross-entropy of each real token after the first, given those on its left."""
+        labels = ids if mask is None else ids.masked_fill(~mask, IGNORE_INDEX)
+        return cross_entropy(self(ids, mask)[:, :-1], labels[:, 1:])
+
+
+class SequenceHead(nn.Module):
+    """Scores of `labels` classes for a whole sentence, from the pooled [CLS] vector."""
+
+    pooled = True
+
+    def __init__(self, config: Config, labels: int) -> None:
+        super().__init__()
+        require_labels_count(labels)
+        self.dropout = nn.Dropout(config.dropout)
+        self.W = nn.Linear(config.d, labels)
+        self.apply(initialise)
+
+    def forward(self, pooled: Tensor) -> Tensor:
+        return self.W(self.dropout(pooled))  # (B, d) -> (B, labels)
+
+
+class PairHead(SequenceHead):
+    """Natural language inference: does the first sentence entail, contradict or not decide the second?
+
+    The layer is that of a single sentence. What makes it a judgement on two is the input,
+    [CLS] A [SEP] B [SEP] with segments 0 and 1: attention runs between A and B in every block.
+    """
+
+    def __init__(self, config: Config, labels: int = 3) -> None:
+        super().__init__(config, labels)
+
+
+class NSPHead(nn.Module):
+    """Next sentence prediction: logits of (B follows A, B is random), from the pooled vector."""
+
+    pooled = True
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.W = nn.Linear(config.d, 2)
+        self.apply(initialise)
+
+    def forward(self, pooled: Tensor) -> Tensor:
+        return self.W(pooled)  # (B, d) -> (B, 2)
+
+
+class TokenHead(nn.Module):
+    """Scores of `labels` classes for every token: part of speech, named entities."""
+
+    pooled = False
+
+    def __init__(self, config: Config, labels: int) -> None:
+        super().__init__()
+        require_labels_count(labels)
+        self.dropout = nn.Dropout(config.dropout)
+        self.W = nn.Linear(config.d, labels)
+        self.apply(initialise)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return self.W(self.dropout(hidden))  # (B, N, d) -> (B, N, labels)
+
+
+class SpanHead(nn.Module):
+    """Extractive question answering: how well does the answer start here, and end here?"""
+
+    pooled = False
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.W = nn.Linear(config.d, 2)
+        self.apply(initialise)
+
+    def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        start, end = self.W(hidden).unbind(-1)  # (B, N, d) -> 2 times (B, N)
+        return start, end
+
+
+class FineTuned(nn.Module):
+    """A pre-trained encoder under a new head, trained together."""
+
+    def __init__(self, encoder: Encoder, head: nn.Module) -> None:
+        super().__init__()
+        if head.pooled and encoder.pooler is None:
+            raise ValueError(f"{type(head).__name__} reads the pooled vector: build encoder with pooler=True")
+        self.encoder, self.head = encoder, head
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None):
+        hidden = self.encoder(ids, mask, segments)
+        return self.head(self.encoder.pooler(hidden) if self.head.pooled else hidden)
+
+
+def span_loss(start: Tensor, end: Tensor, span: Tensor, allowed: Tensor) -> Tensor:
+    """Mean of the two cross-entropies of the true span (B, 2), over the `allowed` (B, N) positions."""
+    if span.shape != (len(start), 2):
+        raise ValueError(f"span must have shape (B, 2) = ({len(start)}, 2), got {tuple(span.shape)}")
+    if not allowed.gather(1, span).all():
+        raise ValueError("span must start and end at positions that allowed marks as True")
+    start, end = (x.masked_fill(~allowed, -torch.inf) for x in (start, end))
+    return (cross_entropy(start, span[:, 0]) + cross_entropy(end, span[:, 1])) / 2
+
+
+def best_span(start: Tensor, end: Tensor, allowed: Tensor, max_length: int | None = None) -> Tensor:
+    """The (B, 2) pairs i <= j that maximise start_i + end_j among the `allowed` (B, N) positions."""
+    if max_length is not None and max_length < 1:
+        raise ValueError(f"max_length must be at least 1 token, got {max_length}")
+    if not allowed.any(-1).all():
+        raise ValueError("allowed must leave at least one position in every sentence; one has none")
+    n = start.shape[-1]
+    i, j = torch.arange(n)[:, None], torch.arange(n)[None, :]
+    ordered = (i <= j) & (j - i < (max_length or n))  # (N, N)
+    scores = start[:, :, None] + end[:, None, :]  # (B, N, N)
+    scores = scores.masked_fill(~(ordered & allowed[:, :, None] & allowed[:, None, :]), -torch.inf)
+    best = scores.flatten(1).argmax(-1)  # (B,)
+    return torch.stack((best // n, best % n), -1)  # (B, 2)
+
+
+def require_labels(labels: Tensor, ids: Tensor) -> None:
+    """Refuse labels that do not lie over `ids`, one per token."""
+    if labels.shape != ids.shape:
+        raise ValueError(f"labels must have the shape of ids, {tuple(ids.shape)}, got {tuple(labels.shape)}")
+
+
+def require_labels_count(labels: int) -> None:
+    if isinstance(labels, bool) or not isinstance(labels, int) or labels < 1:
+        raise ValueError(f"labels must be an integer of at least 1, the number of classes, got {labels!r}")
