@@ -2,12 +2,14 @@
 
 - `example("01.3")`: inputs of an example and the figures that its document prints (`data/*.toml`);
 - `compare("01.3", pesos=A)`: "confere" or "corrigido", decided at the printed precision;
-- `recompute("01.3")`: every figure of the example, computed with `lib`;
-- `statements("01")`: the statements of a document that are corrected, and the test that guards each.
+- `judge("01.3")`: the same for every figure of the example, computed with `lib` (`recompute.py`);
+- `figure_cards("01")`, `statement_cards("01")`, `summary()`: what the errata page shows.
 """
 
 from lib.sources.catalog import Example, Figure, example, example_ids
 from lib.sources.comparison import AGREES, CORRECTED, Comparison, Verdict, compare
+from lib.sources.errata import Statement, figure_cards, statement_cards, statements, summary
+from lib.sources.recompute import judge, recompute
 
 __all__ = [
     "AGREES",
@@ -15,8 +17,15 @@ __all__ = [
     "Comparison",
     "Example",
     "Figure",
+    "Statement",
     "Verdict",
     "compare",
     "example",
     "example_ids",
+    "figure_cards",
+    "judge",
+    "recompute",
+    "statement_cards",
+    "statements",
+    "summary",
 ]
