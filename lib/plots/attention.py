@@ -1,7 +1,4 @@
-"""The course's figures: Portuguese labels, decimal comma, told apart by more than colour.
-
-Every function returns the matplotlib figure, so that a cell can assert what it draws before showing it.
-"""
+"""Figures of attention: matrices of scores and weights, and who sees whom."""
 
 from collections.abc import Sequence
 
@@ -12,13 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
-INK, QUIET, ACCENT, WARNING = "#1b2a41", "#8a94a3", "#1f6fb2", "#c2571a"
-CMAP = "Blues"
-
-
-def pt(x: float, digits: int = 2) -> str:
-    """A number as Brazilian readers write it: 0,67."""
-    return f"{x:.{digits}f}".replace(".", ",").replace("-", "−")
+from lib.plots.style import ACCENT, CMAP, INK, QUIET, pt
 
 
 def matrix(
@@ -84,32 +75,6 @@ def who_sees_whom(masks: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) ->
         ax.text(0, -0.7, "quem olha", ha="center", color=INK, fontsize=9)
         ax.text(1, -0.7, "quem é olhado", ha="center", color=INK, fontsize=9)
         ax.set_axis_off()
-    return fig
-
-
-def curves(
-    series: Sequence[tuple[str, Sequence[float]]],
-    *,
-    xlabel: str,
-    ylabel: str,
-    floor: tuple[str, float] | None = None,
-) -> Figure:
-    """Lines over steps, each with its own dash; `floor` is a named horizontal line."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
-    for (label, values), colour, dash in zip(
-        series, (ACCENT, WARNING, INK, QUIET), ("-", "--", "-.", ":"), strict=False
-    ):
-        ax.plot(values, dash, color=colour, lw=1.8, label=label)
-    if floor:
-        ax.axhline(floor[1], color=INK, lw=1, ls=(0, (1, 2)))
-        ax.annotate(
-            floor[0], (0.99, floor[1]), (0, 4), xycoords=("axes fraction", "data"), textcoords="offset points"
-        )
-        ax.texts[-1].set(ha="right", color=INK, fontsize=9)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.yaxis.set_major_formatter(lambda y, _: f"{y:g}".replace(".", ","))
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
     return fig
 
 

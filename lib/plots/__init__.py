@@ -1,0 +1,10 @@
+"""The course's figures, one module per kind: Portuguese labels, decimal comma, told apart by more than colour.
+
+Every function returns the matplotlib figure, so that a cell can assert what it draws before showing it.
+"""
+
+from lib.plots.attention import matrices, matrix, who_sees_whom
+from lib.plots.curves import curves
+from lib.plots.style import pt
+
+__all__ = ["curves", "matrices", "matrix", "pt", "who_sees_whom"]
