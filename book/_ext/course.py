@@ -1,45 +1,17 @@
-"""The course's Sphinx extension: a book that needs no network and speaks Portuguese in every label.
+"""The course's Sphinx extension: a book that needs no network and whose statements read well.
 
 Each function mends one thing that the packages around it do otherwise; its docstring says which and why.
+What concerns words alone is in `course_words`.
 """
 
-from gettext import GNUTranslations
-from io import BytesIO
-from pathlib import Path
-
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
+import course_words
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
-from sphinx.locale import translators
 from sphinx_proof.directive import ProofDirective
 from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import proof_node
 from sphinxcontrib.mermaid import mermaid
-
-LOCALE = Path(__file__).resolve().parent.parent / "_locale" / "pt_BR" / "LC_MESSAGES"
-COPY_BUTTON = {
-    "'Copy'": "'Copiar'",
-    "'Copy to clipboard'": "'Copiar para a área de transferência'",
-    "'Copied!'": "'Copiado!'",
-    "'Failed to copy'": "'Não foi possível copiar'",
-}
-
-
-def prefer_our_words(app: Sphinx, catalog: str) -> None:
-    """Put our translations before those of Sphinx and the theme, which miss or mistranslate some labels."""
-    compiled = BytesIO()
-    with open(LOCALE / f"{catalog}.po", "rb") as source:
-        write_mo(compiled, read_po(source))
-    compiled.seek(0)
-    ours = GNUTranslations(compiled)
-    theirs = translators.get(("general", catalog))
-    if theirs is not None:
-        ours.add_fallback(theirs)
-    translators["general", catalog] = ours
-    if catalog == "sphinx":
-        app.translator = ours  # the templates ask this object, not the table
 
 
 class Demonstration(ProofDirective):
@@ -58,11 +30,11 @@ class Demonstration(ProofDirective):
         return [proof]
 
 
-def drop_repeated_ids(app: Sphinx, doctree: nodes.document) -> None:
-    """sphinx-proof gives the same id to every statement of a page; an id must be unique."""
+def make_ids_unique(app: Sphinx, doctree: nodes.document) -> None:
+    """sphinx-proof gives the content of every statement of a page the same id; an id must be unique."""
     for section in doctree.findall(nodes.section):
         if section["ids"] == ["proof-content"]:
-            section["ids"] = []
+            section["ids"] = [f"{section.parent['label']}-content"]
 
 
 def disconnect(app: Sphinx, event: str, module: str, *names: str) -> None:
@@ -93,27 +65,12 @@ def add_mermaid_where_used(app: Sphinx, pagename, templatename, context, doctree
         app.add_js_file("mermaid-draw.js", loading_method="defer")
 
 
-def translate_copy_button(app: Sphinx, problem: Exception | None) -> None:
-    """sphinx-copybutton has no Portuguese and no setting for it: its script is rewritten after the build."""
-    if problem is not None or app.builder.format != "html":
-        return
-    script = Path(app.outdir) / "_static" / "copybutton.js"
-    text = script.read_text(encoding="utf-8")
-    for english, portuguese in COPY_BUTTON.items():
-        if english not in text:
-            raise ExtensionError(f"copybutton.js has no {english} any more: update book/_ext/course.py")
-        text = text.replace(english, portuguese, 1)
-    script.write_text(text, encoding="utf-8")
-
-
 def setup(app: Sphinx) -> dict:
     for extension in ("sphinx_book_theme", "sphinx_proof", "sphinxcontrib.mermaid"):
         app.setup_extension(extension)
-    for catalog in ("sphinx", "booktheme"):
-        prefer_our_words(app, catalog)
     ProofDomain.directives["proof"] = Demonstration
     app.connect("config-inited", unhook_remote_scripts, priority=900)
-    app.connect("doctree-read", drop_repeated_ids)
+    app.connect("doctree-read", make_ids_unique)
     app.connect("html-page-context", add_mermaid_where_used)
-    app.connect("build-finished", translate_copy_button)
+    course_words.setup(app)
     return {"version": "1.0", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,5 @@
-// Accessibility that the theme, docutils and ipywidgets leave out: names for sliders, valid roles, and keyboard
-// access to boxes that scroll sideways.
+// Accessibility that ipywidgets and the theme leave out: names for sliders, and keyboard access to boxes that
+// scroll sideways.
 (() => {
   const nameSliders = () => {
     for (const slider of document.querySelectorAll(".widget-hslider, .widget-vslider")) {
@@ -10,11 +10,6 @@
     }
   };
 
-  const dropInvalidRoles = () => {
-    for (const list of document.querySelectorAll('.citation-list[role="list"]')) list.removeAttribute("role");
-    for (const entry of document.querySelectorAll('.citation[role="doc-biblioentry"]')) entry.removeAttribute("role");
-  };
-
   const focusScrollers = () => {
     for (const box of document.querySelectorAll(".bd-article pre, .pst-scrollable-table-container, .math.notranslate")) {
       if (box.scrollWidth > box.clientWidth && !box.hasAttribute("tabindex")) box.setAttribute("tabindex", "0");
@@ -23,7 +18,6 @@
 
   const mend = () => {
     nameSliders();
-    dropInvalidRoles();
     focusScrollers();
   };
 

@@ -5,6 +5,7 @@
   window.require.config({
     paths: {
       anywidget: `${vendor}anywidget/index`,
+      "@jupyter-widgets": `${vendor}html-manager`, // its icon fonts
       "@jupyter-widgets/html-manager/dist": `${vendor}html-manager`,
     },
   });
