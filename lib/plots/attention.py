@@ -33,7 +33,7 @@ def matrix(
     ax = ax or plt.subplots(figsize=(1.2 + 0.75 * n, 0.9 + 0.62 * n), layout="constrained")[1]
     shown = values.masked_fill(hidden, 0).float()
     top = max(float(shown.max()), 1e-9) if top is None else top
-    ax.imshow(shown, cmap=CMAP, vmin=min(float(shown.min()), 0.0), vmax=top)
+    ax.imshow(shown.numpy(), cmap=CMAP, vmin=min(float(shown.min()), 0.0), vmax=top)
     for i in range(n):
         for j in range(n):
             if hidden[i, j]:
