@@ -1,4 +1,4 @@
-"""The course's figures, one module per kind: Portuguese labels, decimal comma, more than colour to tell apart.
+"""The course's figures, one module per kind: Portuguese labels, decimal comma, never colour alone.
 
 Every function returns the matplotlib figure, so that a cell can assert what it draws before showing it.
 """
