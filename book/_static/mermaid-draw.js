@@ -12,6 +12,7 @@
       startOnLoad: false,
       securityLevel: "strict",
       theme: dark ? "dark" : "neutral",
+      themeVariables: dark ? { mainBkg: "#1b222b", nodeBorder: "#8fc1f5", lineColor: "#aab8c6", textColor: "#d7dee6" } : {},
       fontFamily: "system-ui, sans-serif",
     });
     for (const { element, source } of diagrams) {
@@ -20,8 +21,9 @@
     }
   }
 
-  draw();
-  new MutationObserver(draw).observe(document.documentElement, {
+  // One at a time: mermaid keeps its theme in one global place.
+  let queue = draw();
+  new MutationObserver(() => (queue = queue.then(draw))).observe(document.documentElement, {
     attributes: true,
     attributeFilter: ["data-theme"],
   });
