@@ -1,0 +1,48 @@
+"""A Portuguese corpus with a known answer: sentences from a grammar whose every probability is exact.
+
+grammar     the rule form, and the finite automaton that it compiles to
+inference   exact posteriors of hidden, replaced or corrupted words (forward-backward)
+entropy     floors: the lowest loss that any model can reach
+sampling    seeded sentences and paragraphs with their labels
+"""
+
+from lib.corpus.entropy import Floor, Floors, bidirectional_floor, causal_floor, corrupt, floors, mlm_floor
+from lib.corpus.grammar import CLS, MASK, PAD, SEP, SPECIALS, UNK, Grammar
+from lib.corpus.inference import (
+    Channel,
+    leave_one_out,
+    log_probability,
+    next_word,
+    posterior,
+    topic_log_joint,
+)
+from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
+
+__all__ = [
+    "CLS",
+    "MASK",
+    "PAD",
+    "SEP",
+    "SPECIALS",
+    "UNK",
+    "Channel",
+    "Floor",
+    "Floors",
+    "Grammar",
+    "Sentence",
+    "Sentences",
+    "Span",
+    "ambiguous_words",
+    "bidirectional_floor",
+    "causal_floor",
+    "corrupt",
+    "floors",
+    "leave_one_out",
+    "log_probability",
+    "mlm_floor",
+    "next_word",
+    "paragraphs",
+    "posterior",
+    "sample",
+    "topic_log_joint",
+]

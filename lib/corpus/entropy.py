@@ -1,0 +1,309 @@
+"""Floors: the lowest loss, in nats per predicted token, that any model can reach on a grammar's sentences.
+
+    causal         next word given those to its left; n + 1 tokens a sentence, since the end (`[SEP]`) counts
+    bidirectional  one word hidden, chosen uniformly among all words, all others and the length seen
+    mlm            each word hidden by [MASK] with probability `rate`, independently; loss at the hidden words
+    mlm_channel    each word selected with probability `rate`, then 80/10/10; loss at the selected words
+
+Each is an average over tokens, as a training loss is: expected sum of losses over expected number of
+predicted tokens. Where all that a model can see is enumerable the floor is exact. Otherwise sentences and
+corruptions are drawn, the entropy of the EXACT posterior is taken at each predicted token, and the ratio of the
+sums is given with a 95% interval (central limit theorem; the bias of a ratio is of order 1/sentences, far below
+the interval). Averaging entropies, not log-probabilities of the words drawn, has the same mean and less variance.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import torch
+
+from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Grammar
+from lib.corpus.inference import (
+    TINY,
+    Channel,
+    channel_posterior,
+    leave_one_out,
+    messages,
+    next_word,
+    posterior,
+)
+from lib.corpus.sampling import sample
+
+ENUMERABLE = 200_000
+BATCH = 512
+Z_95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Nats per predicted token; `half_width` of the 95% interval (0 if exact), and the sentences drawn."""
+
+    value: float
+    half_width: float
+    exact: bool
+    sentences: int
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(self.value)
+
+    def __str__(self) -> str:
+        kind = "exact" if self.exact else f"± {self.half_width:.4f}, 95%, {self.sentences} sentences"
+        return f"{self.value:.4f} nats ({kind})"
+
+
+@dataclass(frozen=True)
+class Floors:
+    causal: Floor
+    bidirectional: Floor
+    mlm: Floor
+    mlm_channel: Floor
+
+
+def floors(grammar: Grammar, sentences: int = 4096, seed: int = 0, channel: Channel | None = None) -> Floors:
+    """The four floors; `channel` sets the rate of both MLM floors and the proportions of the last."""
+    channel = channel or Channel()
+    return Floors(
+        causal_floor(grammar, sentences, seed),
+        bidirectional_floor(grammar, sentences, seed),
+        mlm_floor(grammar, Channel(channel.rate, 1.0, 0.0), sentences, seed),
+        mlm_floor(grammar, channel, sentences, seed),
+    )
+
+
+def causal_floor(grammar: Grammar, sentences: int = 4096, seed: int = 0, limit: int = ENUMERABLE) -> Floor:
+    """Entropy of a sentence over its expected number of tokens, `[SEP]` included."""
+    exact = _sentence_entropy(grammar, limit)
+    if exact is not None:
+        return Floor(exact / (expected_length(grammar) + 1), 0.0, True, 0)
+
+    def losses(ids, _):
+        return entropy(next_word(grammar, ids)).sum(1), (ids != PAD).sum(1) + 1.0
+
+    return _estimate(grammar, sentences, seed, losses)
+
+
+def bidirectional_floor(
+    grammar: Grammar, sentences: int = 4096, seed: int = 0, limit: int = ENUMERABLE
+) -> Floor:
+    """Mean entropy of a word given all the others."""
+    table = sentence_table(grammar, limit)
+    if table is not None:
+        ids, probability = table
+        total = sum(
+            probability[rows] @ entropy(leave_one_out(grammar, ids[rows])).sum(1) for rows in _batches(ids)
+        )
+        return Floor(float(total) / expected_length(grammar), 0.0, True, 0)
+
+    def losses(ids, _):
+        return entropy(leave_one_out(grammar, ids)).sum(1), (ids != PAD).sum(1).double()
+
+    return _estimate(grammar, sentences, seed, losses)
+
+
+def mlm_floor(
+    grammar: Grammar,
+    channel: Channel | None = None,
+    sentences: int = 4096,
+    seed: int = 0,
+    limit: int = ENUMERABLE,
+) -> Floor:
+    """Mean entropy of a selected word given the corrupted sentence. `Channel(rate, 1, 0)` is pure [MASK]."""
+    channel = channel or Channel()
+    exact = _mlm_exact(grammar, channel, limit)
+    if exact is not None:
+        return Floor(exact, 0.0, True, 0)
+
+    # Selections are independent, so position i may be taken as selected while the others are drawn as usual:
+    # every position of a sentence then counts, not only the few that a draw selects.
+    all_selected = replace(channel, rate=1.0)
+
+    def losses(ids, generator):
+        observed, _ = corrupt(grammar, ids, channel, generator)
+        own, _ = corrupt(grammar, ids, all_selected, generator)
+        return entropy(channel_posterior(grammar, observed, own, channel)).sum(1), (ids != PAD).sum(
+            1
+        ).double()
+
+    return _estimate(grammar, sentences, seed, losses)
+
+
+def corrupt(
+    grammar: Grammar, ids: torch.Tensor, channel: Channel, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draw from the channel: what is seen, and which positions were selected, both `(B, N)`."""
+    selected = (torch.rand(ids.shape, generator=generator) < channel.rate) & (ids != PAD)
+    action = torch.rand(ids.shape, generator=generator)
+    drawn = torch.randint(len(SPECIALS), len(grammar), ids.shape, generator=generator)
+    replaced = torch.where(action < channel.mask + channel.random, drawn, ids)
+    replaced = torch.where(action < channel.mask, MASK, replaced)
+    return torch.where(selected, replaced, ids), selected
+
+
+def entropy(probabilities: torch.Tensor) -> torch.Tensor:
+    """Entropy in nats over the last dimension; a row of zeros (padding) has entropy 0."""
+    return torch.special.entr(probabilities).sum(-1)
+
+
+def expected_length(grammar: Grammar) -> float:
+    """Exact mean number of words in a sentence."""
+    return float(sum(n * p for n, p in enumerate(length_distribution(grammar))))
+
+
+def length_distribution(grammar: Grammar, tail: float = 1e-15) -> torch.Tensor:
+    """P(a sentence has n words) for n = 0, 1, ..., up to a remaining mass of at most `tail`."""
+    alive = torch.zeros_like(grammar.node_end)  # (Q,)
+    alive[: len(grammar.topics)] = grammar.topic_prior
+    distribution = []
+    while alive.sum() > tail:
+        distribution.append(grammar.node_end @ alive)
+        steps = alive[grammar.arc_source] * grammar.arc_probability
+        alive = torch.zeros_like(alive).index_add_(0, grammar.arc_target, steps)
+    return torch.stack(distribution)
+
+
+def sentence_table(grammar: Grammar, limit: int = ENUMERABLE) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Every sentence (padded ids) and its probability, or None if there are more than `limit`."""
+    prefixes, finished = [((), _start(grammar), 1.0)], []
+    while prefixes:
+        grown = []
+        for words, belief, mass in prefixes:
+            for word, child, share in _successors(grammar, belief):
+                (finished if word == SEP else grown).append(((*words, word), child, mass * share))
+        if len(grown) + len(finished) > limit:
+            return None
+        prefixes = grown
+    width = max(len(words) - 1 for words, _, _ in finished)
+    ids = torch.tensor([[*words[:-1], *[PAD] * (width - len(words) + 1)] for words, _, _ in finished])
+    return ids, torch.tensor([mass for _, _, mass in finished], dtype=torch.float64)
+
+
+def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
+    """Ratio of summed losses to summed counts over sampled sentences, with the interval of a ratio."""
+    if sentences < 2:
+        raise ValueError(f"sentences: got {sentences}, expected at least 2")
+    generator = torch.Generator().manual_seed(seed)
+    ids = sample(grammar, sentences, generator).ids
+    parts = [losses(ids[rows], generator) for rows in _batches(ids)]
+    loss, count = (torch.cat(part) for part in zip(*parts, strict=True))
+    value = loss.sum() / count.sum()
+    residual = loss - value * count
+    half_width = Z_95 * residual.std() / (math.sqrt(sentences) * count.mean())
+    return Floor(float(value), float(half_width), False, sentences)
+
+
+def _batches(ids: torch.Tensor) -> list[torch.Tensor]:
+    """Rows sorted by length in blocks, so that a block holds few different lengths."""
+    return list(torch.argsort((ids != PAD).sum(1), stable=True).split(BATCH))
+
+
+def _mlm_exact(grammar: Grammar, channel: Channel, limit: int) -> float | None:
+    """Sum over all that can be seen: sentences times patterns for pure [MASK], else every observation."""
+    lengths = length_distribution(grammar)
+    symbols = len(grammar) - len(SPECIALS) + 1
+    only_masks = channel.mask == 1
+    if not only_masks and sum(symbols**n for n, p in enumerate(lengths) if p > 0) <= limit:
+        seen = range(len(SPECIALS), len(grammar))
+        observed = (
+            torch.tensor(list(itertools.product((MASK, *seen), repeat=n)))
+            for n, p in enumerate(lengths)
+            if p > 0
+        )
+        return sum(_observation_losses(grammar, rows, channel) for rows in observed) / expected_length(
+            grammar
+        )
+    table = sentence_table(grammar, limit) if only_masks else None
+    if table is None or len(table[0]) * 2 ** (len(lengths) - 1) > limit:
+        return None
+    ids, probability = table
+    total = 0.0
+    for pattern in itertools.product((False, True), repeat=ids.shape[1]):
+        selected = torch.tensor(pattern) & (ids != PAD)  # (B, N)
+        padding_copies = 2.0 ** (ids == PAD).sum(1).double()
+        hidden, words = selected.sum(1).double(), (ids != PAD).sum(1).double()
+        weight = probability * channel.rate**hidden * (1 - channel.rate) ** (words - hidden) / padding_copies
+        for rows in _batches(ids):
+            losses = entropy(posterior(grammar, ids[rows], hidden=selected[rows])).sum(1)
+            total += float(weight[rows] @ losses)
+    return total / (channel.rate * expected_length(grammar))
+
+
+def _observation_losses(grammar: Grammar, observed: torch.Tensor, channel: Channel) -> float:
+    """Sum over rows y and positions i of P(y, i selected) H(w_i | y, i selected) / rate."""
+    total = 0.0
+    for rows in observed.split(BATCH):
+        own, others = channel.evidence(grammar, rows)
+        cavity, log_evidence = messages(grammar, others)
+        scale = log_evidence.exp()[:, None] / (cavity * others).sum(-1)  # (B, N)
+        joint = cavity * own * scale[..., None]  # P(w_i, y | i selected), (B, N, V)
+        mass = joint.sum(-1, keepdim=True)
+        total += float((mass[..., 0] * entropy(joint / mass.clamp_min(TINY))).sum())
+    return total
+
+
+# -- the automaton made deterministic: one belief over nodes per distinguishable left context
+
+Belief = tuple[tuple[int, float], ...]
+
+
+def _start(grammar: Grammar) -> Belief:
+    return tuple(enumerate(grammar.topic_prior.tolist()))
+
+
+def _sentence_entropy(grammar: Grammar, limit: int) -> float | None:
+    """Exact entropy of a sentence in nats, by the chain rule over beliefs; None if more than `limit` exist.
+
+    Left contexts with the same belief have the same future, so they are merged; beliefs that differ only by
+    rounding are merged too.
+    """
+    layer, total, visited = {_start(grammar): 1.0}, 0.0, 0
+    while layer:
+        visited += len(layer)
+        if visited > limit:
+            return None
+        following: dict[Belief, float] = {}
+        for belief, mass in layer.items():
+            if mass < 1e-15:
+                continue
+            for word, child, share in _successors(grammar, belief):
+                total -= mass * share * math.log(share)
+                if word != SEP:
+                    following[child] = following.get(child, 0.0) + mass * share
+        layer = following
+    return total
+
+
+def _successors(grammar: Grammar, belief: Belief) -> list[tuple[int, Belief, float]]:
+    """Each next token, the belief after it, and its probability; `[SEP]` is the end, with an empty belief."""
+    outgoing, class_words, node_end = _adjacency(grammar)
+    by_word: dict[int, dict[int, float]] = {}
+    end = 0.0
+    for node, weight in belief:
+        end += weight * node_end[node]
+        for klass, target, probability in outgoing[node]:
+            for word, emission in class_words[klass]:
+                targets = by_word.setdefault(word, {})
+                targets[target] = targets.get(target, 0.0) + weight * probability * emission
+    successors = [(SEP, (), end)] if end > 0 else []
+    for word, targets in by_word.items():
+        share = math.fsum(targets.values())
+        child = tuple(sorted((node, float(f"{weight / share:.12g}")) for node, weight in targets.items()))
+        successors.append((word, child, share))
+    return successors
+
+
+def _adjacency(grammar: Grammar):
+    """Python lists of the automaton, made once per grammar: walking beliefs touches few arcs at a time."""
+    if not hasattr(grammar, "_adjacency"):
+        outgoing = [[] for _ in range(grammar.node_end.numel())]
+        arcs = (grammar.arc_source, grammar.arc_class, grammar.arc_target, grammar.arc_probability)
+        for source, klass, target, probability in zip(*(column.tolist() for column in arcs), strict=True):
+            outgoing[source].append((klass, target, probability))
+        class_words = [
+            [(w, float(row[w])) for w in row.nonzero().flatten().tolist()] for row in grammar.emission
+        ]
+        grammar._adjacency = outgoing, class_words, grammar.node_end.tolist()
+    return grammar._adjacency

@@ -1,0 +1,268 @@
+"""A probabilistic grammar in rule form, and the finite weighted automaton that it compiles to.
+
+The form of a grammar
+    `rules` maps each nonterminal to its alternatives, `(weight, body)` pairs; weights are positive and are
+    normalised per nonterminal. A body is a string of symbols separated by spaces, or a sequence of symbols;
+    an empty body is the empty string. A symbol with rules is a nonterminal, any other is a word.
+    `(name` and `)` in a body bracket a span of words: they are labels, and add no word.
+    `Grammar.from_text` reads the same thing written as lines such as `NP -> 0.7 DET N | 0.3 DET N ADJ`.
+
+What it compiles to
+    Reading from left to right, all that the past says about the future is the stack of symbols that are still
+    to be expanded. So a node is such a stack, and an arc `(source, class, probability, target)` emits one
+    word from a lexical class: a nonterminal whose alternatives are all single words, or a word in a rule.
+    Equal stacks are one node, which keeps the automaton small. It is finite for every grammar without
+    recursion, and for right recursion; anything else is refused.
+
+Tokens
+    Words are whole tokens. The special tokens come first in the vocabulary and the grammar never emits them:
+    a sentence enters a model as `[CLS] w1 ... wn [SEP]`, and as a next word `[SEP]` stands for "end".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+PAD, UNK, CLS, SEP, MASK = range(len(SPECIALS))
+MAX_NODES = 100_000
+MAX_DEPTH = 200  # nested expansions before a word, and symbols waiting on a stack
+
+
+@dataclass(frozen=True)
+class Step:
+    """One way to go on from a stack: marks met on the way, the class that emits (None: end), the rest."""
+
+    marks: tuple[str, ...]
+    lexical: str | None
+    rest: tuple[str, ...]
+
+
+class Grammar:
+    """A compiled grammar. See the module docstring for the form of `rules`.
+
+    topics      nonterminals, each alone in one alternative of `start`, that become sentence labels
+    attributes  labels of lexical classes, e.g. `{"N_animal": {"pos": "NOUN", "sense": "animal"}}`
+    extra_words words of the vocabulary that the grammar never emits (for tasks built on it)
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Iterable[tuple[float, str | Sequence[str]]]],
+        start: str = "S",
+        *,
+        topics: Sequence[str] = (),
+        attributes: Mapping[str, Mapping[str, str]] | None = None,
+        extra_words: Sequence[str] = (),
+    ):
+        self.rules = _checked_rules(rules, start)
+        self.start = start
+        self.lexical = {name for name, alternatives in self.rules.items() if self._is_lexical(alternatives)}
+        self.topics, self.topic_prior = self._checked_topics(tuple(topics))
+        self.words = (*SPECIALS, *self._distinct_words(extra_words))
+        self.word_id = {word: i for i, word in enumerate(self.words)}
+        self._compile()
+        self.attributes = (
+            {name: dict(attributes.get(name, {})) for name in self.classes} if attributes else {}
+        )
+        if unknown := set(attributes or ()) - set(self.classes):
+            raise ValueError(
+                f"attributes: {sorted(unknown)[:5]} are not lexical classes that the grammar uses"
+            )
+
+    @classmethod
+    def from_text(cls, text: str, start: str = "S", **options) -> Grammar:
+        """Read lines `NAME -> weight symbols | weight symbols`; no weight means 1, `#` starts a comment."""
+        rules: dict[str, list[tuple[float, str]]] = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            name, arrow, bodies = (part.strip() for part in line.partition("->"))
+            if not arrow or not name or " " in name:
+                raise ValueError(f"text: line {number} is {line!r}, expected 'NAME -> weight symbols | ...'")
+            for body in bodies.split("|"):
+                weight = re.match(r"\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?=\s|$)", body)
+                entry = (float(weight[1]), body[weight.end() :].strip()) if weight else (1.0, body.strip())
+                rules.setdefault(name, []).append(entry)
+        return cls(rules, start, **options)
+
+    def __len__(self) -> int:
+        """Size of the vocabulary, special tokens included."""
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return (
+            f"Grammar({len(self) - len(SPECIALS)} words, {len(self.classes)} classes, "
+            f"{self.node_end.numel()} nodes, {self.arc_source.numel()} arcs, {len(self.topics)} topics)"
+        )
+
+    # -- words and ids ------------------------------------------------------------------------------------
+
+    def encode(self, sentence: str | Sequence[str]) -> torch.Tensor:
+        """Ids of a sentence's words, `[MASK]` allowed; a word that is not in the vocabulary is an error."""
+        words = sentence.split() if isinstance(sentence, str) else list(sentence)
+        if not words:
+            raise ValueError("sentence: got no words, expected at least one")
+        if unknown := [word for word in words if word not in self.word_id]:
+            raise ValueError(f"sentence: {unknown} not in the vocabulary of {len(self)} words")
+        return torch.tensor([self.word_id[word] for word in words])  # (N,)
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Words of a row of ids, without padding."""
+        return [self.words[int(i)] for i in ids if int(i) != PAD]
+
+    def class_labels(self, attribute: str) -> tuple[torch.Tensor, tuple[str, ...]]:
+        """Label id of each lexical class (0 where it has none) and the label names, `""` being number 0."""
+        names = ("", *sorted({a[attribute] for a in self.attributes.values() if attribute in a}))
+        index = {name: i for i, name in enumerate(names)}
+        labels = [index[self.attributes.get(name, {}).get(attribute, "")] for name in self.classes]
+        return torch.tensor(labels), names
+
+    # -- compilation --------------------------------------------------------------------------------------
+
+    def _is_lexical(self, alternatives) -> bool:
+        return all(
+            len(body) == 1 and body[0] not in self.rules and not _is_mark(body[0]) for _, body in alternatives
+        )
+
+    def _checked_topics(self, topics: tuple[str, ...]) -> tuple[tuple[str, ...], torch.Tensor]:
+        if not topics:
+            return (self.start,), torch.ones(1, dtype=torch.float64)
+        prior = dict.fromkeys(topics, 0.0)
+        for weight, body in self.rules[self.start]:
+            if len(body) != 1 or body[0] not in prior:
+                raise ValueError(
+                    f"topics: {self.start!r} has the alternative {body}, expected one topic alone"
+                )
+            prior[body[0]] += weight
+        if missing := [topic for topic, weight in prior.items() if weight == 0]:
+            raise ValueError(f"topics: {missing} are not alternatives of {self.start!r}")
+        return topics, torch.tensor(list(prior.values()), dtype=torch.float64)
+
+    def _distinct_words(self, extra_words: Sequence[str]) -> list[str]:
+        symbols = (
+            symbol for alternatives in self.rules.values() for _, body in alternatives for symbol in body
+        )
+        words = dict.fromkeys(s for s in symbols if s not in self.rules and not _is_mark(s))
+        words.update(dict.fromkeys(extra_words))
+        if clash := [word for word in words if word in SPECIALS]:
+            raise ValueError(f"rules: {clash} are special tokens, which a grammar cannot emit")
+        return list(words)
+
+    def _steps(self, stack: tuple[str, ...], depth: int = 0) -> dict[Step, float]:
+        """Every way to reach the next word (or the end) from a stack, with its probability."""
+        if depth > MAX_DEPTH:
+            raise ValueError(f"rules: {stack[0]!r} is left-recursive, so the automaton would not be finite")
+        marks: tuple[str, ...] = ()
+        while stack and _is_mark(stack[0]):
+            marks, stack = (*marks, stack[0]), stack[1:]
+        if not stack:
+            return {Step(marks, None, ()): 1.0}
+        head, rest = stack[0], stack[1:]
+        if head not in self.rules or head in self.lexical:
+            return {Step(marks, head, rest): 1.0}
+        steps: dict[Step, float] = {}
+        for weight, body in self.rules[head]:
+            for step, probability in self._steps((*body, *rest), depth + 1).items():
+                full = Step((*marks, *step.marks), step.lexical, step.rest)
+                steps[full] = steps.get(full, 0.0) + weight * probability
+        return steps
+
+    def _compile(self) -> None:
+        nodes = {(topic,): i for i, topic in enumerate(self.topics)}
+        classes: dict[str, int] = {}
+        arcs, arc_marks, ends = [], [], []
+        pending = list(nodes)
+        for stack in pending:  # grows while it is walked
+            end_mass = 0.0
+            for step, probability in self._steps(stack).items():
+                if step.lexical is None:
+                    end_mass += probability
+                    continue
+                if step.rest not in nodes:
+                    nodes[step.rest] = len(nodes)
+                    pending.append(step.rest)
+                if len(nodes) > MAX_NODES or len(step.rest) > MAX_DEPTH:
+                    raise ValueError("rules: not finite; recursion is allowed only at the end of a body")
+                klass = classes.setdefault(step.lexical, len(classes))
+                arcs.append((nodes[stack], klass, nodes[step.rest], probability))
+                arc_marks.append(step.marks)
+            ends.append(end_mass)
+        if not arcs or any(ends[i] > 0 for i in range(len(self.topics))):
+            raise ValueError(f"rules: {self.start!r} can give a sentence with no words")
+        source, klass, target, probability = zip(*arcs, strict=True)
+        self.classes = tuple(classes)
+        self.arc_source = torch.tensor(source)  # (A,), in ascending order of the source
+        self.arc_class = torch.tensor(klass)
+        self.arc_target = torch.tensor(target)
+        self.arc_probability = torch.tensor(probability, dtype=torch.float64)
+        self.arc_marks = tuple(arc_marks)
+        self.node_end = torch.tensor(ends, dtype=torch.float64)  # (Q,)
+        self.emission = self._emission()
+        self._check_that_sentences_end()
+
+    def _emission(self) -> torch.Tensor:
+        emission = torch.zeros(len(self.classes), len(self), dtype=torch.float64)  # (C, V)
+        for i, name in enumerate(self.classes):
+            for weight, body in self.rules.get(name, [(1.0, (name,))]):
+                emission[i, self.word_id[body[0]]] += weight
+        return emission
+
+    def _check_that_sentences_end(self) -> None:
+        can_end = self.node_end > 0
+        while True:
+            grown = can_end.clone()
+            grown[self.arc_source[can_end[self.arc_target]]] = True
+            if torch.equal(grown, can_end):
+                break
+            can_end = grown
+        if not can_end.all():
+            raise ValueError(
+                "rules: some sentence can never end; give each recursion an alternative that stops"
+            )
+
+
+def _is_mark(symbol: str) -> bool:
+    return symbol == ")" or (symbol.startswith("(") and len(symbol) > 1)
+
+
+def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, ...]]]]:
+    if not isinstance(rules, Mapping):
+        raise TypeError(
+            f"rules: got {type(rules).__name__}, expected a mapping from nonterminal to alternatives"
+        )
+    if start not in rules:
+        raise ValueError(f"start: {start!r} has no rule")
+    checked = {}
+    for name, alternatives in rules.items():
+        alternatives = [(float(weight), tuple(_symbols(body))) for weight, body in alternatives]
+        if not alternatives:
+            raise ValueError(f"rules: {name!r} has no alternative")
+        if bad := [weight for weight, _ in alternatives if not (math.isfinite(weight) and weight > 0)]:
+            raise ValueError(f"rules: {name!r} has weights {bad}, expected positive finite numbers")
+        for _, body in alternatives:
+            _check_brackets(name, body)
+        total = math.fsum(weight for weight, _ in alternatives)
+        checked[name] = [(weight / total, body) for weight, body in alternatives]
+    return checked
+
+
+def _symbols(body: str | Sequence[str]) -> Sequence[str]:
+    return body.split() if isinstance(body, str) else body
+
+
+def _check_brackets(name: str, body: tuple[str, ...]) -> None:
+    open_spans = 0
+    for symbol in body:
+        if _is_mark(symbol):
+            open_spans += -1 if symbol == ")" else 1
+        if open_spans < 0:
+            break
+    if open_spans != 0:
+        raise ValueError(f"rules: {name!r} has the body {body}, in which brackets do not match")

@@ -1,0 +1,286 @@
+"""Exact posteriors of hidden words: forward-backward over the automaton of a grammar.
+
+Evidence is a tensor `(B, N, V)`: the likelihood of what is seen at each position, for each word that could
+be there. A visible word is one-hot, a hidden one all ones, a corrupted one a column of a noisy channel.
+One pass gives the *cavity* of every position, the joint probability of its word and of everything seen at
+the OTHER positions; every posterior of this module is a cavity times the evidence of the position itself.
+
+The length is part of what is seen: a bidirectional model sees `[SEP]` at its place. A causal model does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+import torch.nn.functional as F
+
+from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Grammar
+
+TINY = torch.finfo(torch.float64).tiny
+Sentence = str | Sequence[str] | torch.Tensor
+
+
+@dataclass(frozen=True)
+class Channel:
+    """BERT's corruption: each word is selected with probability `rate`, independently of all others; a
+    selected word becomes [MASK] (probability `mask`), a word drawn uniformly from the vocabulary without the
+    special tokens (`random`, which can draw the same word), or stays (the rest).
+
+    Let w be the word, y what is seen, and R the number of words that can be drawn.
+        selected:  P([MASK]|w) = mask;         P(y|w) = random / R, plus 1 - mask - random if y = w
+        unknown:   P([MASK]|w) = rate * mask;  P(y|w) = rate * random / R,
+                                                        plus rate * (1 - mask - random) + 1 - rate if y = w
+    The model is not told which visible words were selected, and its loss counts the selected positions only.
+    Its output at position i thus matters only when i was selected, and the best one is
+    P(w_i | y_1 ... y_N, i selected): the `selected` line at i, the `unknown` line at every other position.
+    If a visible word cannot have been selected (mask = 1), its own row is one-hot: it is what is seen.
+    """
+
+    rate: float = 0.15
+    mask: float = 0.8
+    random: float = 0.1
+
+    def __post_init__(self):
+        if not 0 < self.rate <= 1:
+            raise ValueError(f"rate: got {self.rate}, expected a probability in (0, 1]")
+        if self.mask < 0 or self.random < 0 or self.mask + self.random > 1 + 1e-12:
+            raise ValueError(
+                f"mask, random: got {self.mask}, {self.random}, expected probabilities with sum <= 1"
+            )
+
+    @property
+    def keep(self) -> float:
+        return max(0.0, 1 - self.mask - self.random)
+
+    def evidence(self, grammar: Grammar, observed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Likelihoods (B, N, V) of what is seen: at a position known to be selected, and at any other."""
+        seen = F.one_hot(observed, len(grammar)).double()  # (B, N, V)
+        is_mask = (observed == MASK).unsqueeze(-1)  # (B, N, 1)
+        replacement = self.random / (len(grammar) - len(SPECIALS))
+        selected = torch.where(is_mask, self.mask, self.keep * seen + replacement)
+        unknown = torch.where(is_mask, self.rate * self.mask, self.rate * selected + (1 - self.rate) * seen)
+        if self.mask == 1:
+            selected = torch.where(is_mask, selected, seen)
+        return selected, unknown
+
+
+def posterior(
+    grammar: Grammar,
+    sentence: Sentence,
+    *,
+    hidden: torch.Tensor | Sequence[bool] | None = None,
+    channel: Channel | None = None,
+) -> torch.Tensor:
+    """P(word | what is seen) at each position: `(N, V)` for one sentence, `(B, N, V)` for padded rows of ids.
+
+    Without `channel`, `[MASK]` hides a word and so does a True in `hidden` (a word known to be replaced at
+    random says nothing either); other words are taken as they are, so their own posterior is one-hot.
+    With `channel`, every position may be corrupted and row i answers "what was here, if i was selected?".
+    """
+    ids, single = _batch(grammar, sentence)
+    if hidden is not None:
+        hidden = torch.as_tensor(hidden, dtype=torch.bool)
+        hidden = hidden.unsqueeze(0) if single else hidden
+        if hidden.shape != ids.shape:
+            raise ValueError(f"hidden: got shape {tuple(hidden.shape)}, expected {tuple(ids.shape)}")
+        ids = torch.where(hidden & (ids != PAD), MASK, ids)
+    if channel is None:
+        evidence = visible_evidence(grammar, ids)
+        result = _normalised(evidence * _cavities(grammar, ids))
+    else:
+        result = channel_posterior(grammar, ids, ids, channel)
+    return result[0] if single else result
+
+
+def channel_posterior(
+    grammar: Grammar, observed: torch.Tensor, own: torch.Tensor, channel: Channel
+) -> torch.Tensor:
+    """P(w_i | `own` seen at i, i selected, `observed` seen at every other position), all `(B, N)` ids.
+
+    With `own` equal to `observed` this is the posterior of a corrupted sentence. With an independent draw it
+    asks, in one pass, what every position would be if it had been the selected one.
+    """
+
+    result = torch.zeros(*observed.shape, len(grammar), dtype=torch.float64)
+    for rows, length in _by_length(observed):
+        _, others = channel.evidence(grammar, observed[rows, :length])
+        selected, _ = channel.evidence(grammar, own[rows, :length])
+        cavity, _ = messages(grammar, others)
+        result[rows, :length] = _normalised(cavity * selected)
+    return result
+
+
+def leave_one_out(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+    """P(word i | all the other words) for each i: the posterior of each word were it the only one hidden."""
+    ids, single = _batch(grammar, sentence)
+    result = _normalised(_cavities(grammar, ids))
+    return result[0] if single else result
+
+
+def next_word(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+    """P(next | words to the left) for each prefix: `(N+1, V)`, or `(B, N+1, V)` for padded rows of ids.
+
+    Row i is the distribution of word i (row 0 has no left context); `[SEP]` is the end of the sentence.
+    """
+    ids, single = _batch(grammar, sentence)
+    if (ids == MASK).any():
+        raise ValueError("sentence: contains [MASK], expected words only")
+    batch, width = ids.shape
+    result = torch.zeros(batch, width + 1, len(grammar), dtype=torch.float64)
+    alpha = _initial(grammar).expand(batch, -1).T  # (Q, B)
+    for i in range(width + 1):
+        steps = alpha[grammar.arc_source] * grammar.arc_probability[:, None]  # (A, B)
+        by_class = _scatter(steps, grammar.arc_class, len(grammar.classes))  # (C, B)
+        ongoing = (ids[:, i - 1] != PAD) if i else torch.ones(batch, dtype=torch.bool)
+        row = by_class.T @ grammar.emission  # (B, V)
+        row[:, SEP] = grammar.node_end @ alpha
+        result[:, i] = torch.where(ongoing[:, None], row, 0.0)
+        if i < width:
+            emitted = grammar.emission[:, ids[:, i]][grammar.arc_class]  # (A, B)
+            alpha = _scatter(steps * emitted, grammar.arc_target, grammar.node_end.numel())  # (Q, B)
+            scale = alpha.sum(0)
+            _refuse_impossible((scale == 0) & (ids[:, i] != PAD))
+            alpha = alpha / scale.clamp_min(TINY)
+    return result[0] if single else result
+
+
+def log_probability(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+    """log P(sentence), end included: a scalar or `(B,)`; -inf for what the grammar cannot give."""
+    return torch.logsumexp(topic_log_joint(grammar, sentence), dim=-1)
+
+
+def topic_log_joint(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+    """log P(topic, sentence): `(T,)`, or `(B, T)` for padded rows of ids. [MASK] is summed out."""
+    ids, single = _batch(grammar, sentence)
+    result = torch.zeros(len(ids), len(grammar.topics), dtype=torch.float64)
+    for rows, length in _by_length(ids):
+        result[rows] = _topic_log_joint(grammar, visible_evidence(grammar, ids[rows, :length]))
+    return result[0] if single else result
+
+
+def _topic_log_joint(grammar: Grammar, evidence: torch.Tensor) -> torch.Tensor:
+    batch, length, _ = evidence.shape
+    likelihood = evidence @ grammar.emission.T  # (B, N, C)
+    beta = grammar.node_end[:, None].expand(-1, batch)  # (Q, B)
+    log_scale = torch.zeros(batch, dtype=torch.float64)
+    for i in reversed(range(length)):
+        steps = grammar.arc_probability[:, None] * likelihood[:, i].T[grammar.arc_class]  # (A, B)
+        beta = _scatter(steps * beta[grammar.arc_target], grammar.arc_source, grammar.node_end.numel())
+        scale = beta.sum(0).clamp_min(TINY)
+        beta, log_scale = beta / scale, log_scale + scale.log()
+    topics = beta[: len(grammar.topics)].T  # (B, T)
+    return (topics * grammar.topic_prior).log() + log_scale[:, None]
+
+
+def messages(grammar: Grammar, evidence: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cavities `(B, N, V)`, up to a factor per position, and log P(evidence) `(B,)`; all of length N."""
+    batch, length, _ = evidence.shape
+    likelihood = evidence @ grammar.emission.T  # (B, N, C)
+    layers = _layers(grammar, length)
+    alphas, log_total = [_initial(grammar).expand(batch, -1).T], torch.zeros(batch, dtype=torch.float64)
+    for i, arcs in enumerate(layers):
+        steps = alphas[-1][grammar.arc_source[arcs]] * grammar.arc_probability[arcs, None]  # (A_i, B)
+        steps = steps * likelihood[:, i].T[grammar.arc_class[arcs]]
+        alpha = _scatter(steps, grammar.arc_target[arcs], grammar.node_end.numel())  # (Q, B)
+        scale = alpha.sum(0)
+        _refuse_impossible(scale == 0)
+        alphas.append(alpha / scale)
+        log_total = log_total + scale.log()
+    at_end = grammar.node_end @ alphas[-1]  # (B,)
+    _refuse_impossible(at_end == 0)
+    cavity = torch.zeros_like(evidence)
+    beta = grammar.node_end[:, None].expand(-1, batch)  # (Q, B)
+    for i in reversed(range(length)):
+        arcs = layers[i]
+        ahead = beta[grammar.arc_target[arcs]] * grammar.arc_probability[arcs, None]  # (A_i, B)
+        both = _scatter(
+            alphas[i][grammar.arc_source[arcs]] * ahead, grammar.arc_class[arcs], len(grammar.classes)
+        )
+        cavity[:, i] = both.T @ grammar.emission  # (B, V)
+        ahead = ahead * likelihood[:, i].T[grammar.arc_class[arcs]]
+        beta = _scatter(ahead, grammar.arc_source[arcs], grammar.node_end.numel())  # (Q, B)
+        beta = beta / beta.amax(0).clamp_min(TINY)
+    return cavity, log_total + at_end.log()
+
+
+def visible_evidence(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
+    """One-hot where a word is seen, ones where `[MASK]` hides it: `(B, N, V)`."""
+    seen = F.one_hot(ids, len(grammar)).double()
+    return torch.where((ids == MASK).unsqueeze(-1), 1.0, seen)
+
+
+def _cavities(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
+    cavity = torch.zeros(*ids.shape, len(grammar), dtype=torch.float64)  # (B, N, V)
+    for rows, length in _by_length(ids):
+        cavity[rows, :length], _ = messages(grammar, visible_evidence(grammar, ids[rows, :length]))
+    return cavity
+
+
+def _normalised(weights: torch.Tensor) -> torch.Tensor:
+    """Rows that sum to 1; rows of zeros, which only padding has, stay zero."""
+    return weights / weights.sum(-1, keepdim=True).clamp_min(TINY)
+
+
+def _initial(grammar: Grammar) -> torch.Tensor:
+    alpha = torch.zeros(grammar.node_end.numel(), dtype=torch.float64)  # (Q,)
+    alpha[: len(grammar.topics)] = grammar.topic_prior
+    return alpha
+
+
+def _scatter(rows: torch.Tensor, index: torch.Tensor, size: int) -> torch.Tensor:
+    return torch.zeros(size, rows.shape[1], dtype=rows.dtype).index_add_(0, index, rows)
+
+
+@lru_cache(maxsize=256)
+def _layers(grammar: Grammar, length: int) -> tuple[torch.Tensor, ...]:
+    """Arcs that some sentence of this length uses at each position: the others would only add zeros."""
+    source, target = grammar.arc_source, grammar.arc_target
+    ahead = [grammar.node_end > 0]
+    for _ in range(length - 1):
+        reach = torch.zeros_like(ahead[-1])
+        reach[source[ahead[-1][target]]] = True
+        ahead.append(reach)
+    behind = _initial(grammar) > 0
+    layers = []
+    for reach in reversed(ahead):
+        arcs = (behind[source] & reach[target]).nonzero().squeeze(1)  # (A_i,)
+        if not len(arcs):
+            raise ValueError(f"sentence: the grammar has no sentence of {length} words")
+        behind = torch.zeros_like(behind)
+        behind[target[arcs]] = True
+        layers.append(arcs)
+    return tuple(layers)
+
+
+def _batch(grammar: Grammar, sentence: Sentence) -> tuple[torch.Tensor, bool]:
+    if not isinstance(sentence, torch.Tensor):
+        return grammar.encode(sentence).unsqueeze(0), True
+    if sentence.dim() not in (1, 2) or sentence.dtype != torch.long or sentence.numel() == 0:
+        raise ValueError(
+            f"sentence: got {sentence.dtype} of shape {tuple(sentence.shape)}, expected ids (N,) or (B, N)"
+        )
+    ids = sentence.reshape(-1, sentence.shape[-1])  # (B, N)
+    outside = (ids < 0) | (ids >= len(grammar)) | ((ids < len(SPECIALS)) & (ids != PAD) & (ids != MASK))
+    if outside.any():
+        raise ValueError(
+            f"sentence: id {int(ids[outside][0])} is neither a word of the grammar, [MASK] nor [PAD]"
+        )
+    padding = ids == PAD
+    if padding[:, 0].any() or (padding[:, :-1] & ~padding[:, 1:]).any():
+        raise ValueError("sentence: [PAD] is allowed only after the last word of a row")
+    return ids, sentence.dim() == 1
+
+
+def _by_length(ids: torch.Tensor) -> Iterator[tuple[torch.Tensor, int]]:
+    """The rows of each length in a padded batch."""
+    lengths = (ids != PAD).sum(1)
+    for length in lengths.unique().tolist():
+        yield (lengths == length).nonzero().squeeze(1), length
+
+
+def _refuse_impossible(impossible: torch.Tensor) -> None:
+    if impossible.any():
+        raise ValueError("sentence: has probability zero, the grammar never puts these words in this order")
