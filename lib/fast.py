@@ -1,0 +1,156 @@
+"""The same numbers for less work: what an encoder need not compute, and this module does not.
+
+A masked language model is graded at the 15% of positions that were selected, and at no other. So:
+
+1. **Logits only where there is a label.** The unembedding costs d V products a token, more than a whole
+   block of BERT-base (12 d^2) once V > 12 d. The loss never reads the other 85% of it.
+2. **The last block only where there is a label.** Its keys and values are needed everywhere, because the
+   selected positions attend to all; its queries, output and feed-forward are not.
+3. **No padding.** Sentences are laid end to end in rows, and a mask keeps them from seeing each other.
+
+None of this is an approximation: loss and gradients are those of `MaskedLM.loss`, and a test holds them
+together. With dropout, the same distribution is drawn in another order.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from lib.attention import causal_mask
+from lib.encoder import Block, Encoder, finite
+from lib.heads import MaskedLM, require_labels
+from lib.losses import IGNORE_INDEX
+
+
+def fast_mlm_loss(
+    model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor | None = None, segments: Tensor | None = None
+) -> Tensor:
+    """`model.loss(ids, labels, mask, segments)`, several times faster."""
+    require_labels(labels, ids)
+    selected = labels != IGNORE_INDEX  # (B, N)
+    if not selected.any():
+        raise ValueError(f"labels select no position: all {labels.numel()} are {IGNORE_INDEX}")
+    hidden = hidden_at(model.encoder, ids, selected, mask, segments)  # (M, d)
+    logits = model.head(hidden, model.encoder.embeddings.token.weight)  # (M, V)
+    return F.cross_entropy(logits, labels[selected])  # lib.losses.cross_entropy, in one fused pass
+
+
+def hidden_at(
+    encoder: Encoder,
+    ids: Tensor,
+    selected: Tensor,
+    mask: Tensor | None = None,
+    segments: Tensor | None = None,
+) -> Tensor:
+    """`encoder(ids, mask, segments)[selected]`, (M, d), without computing the rest of the last block.
+
+    `mask` is (B, N) or (B, 1, N), the real tokens; every selected position must be one of them.
+    """
+    encoder.check(ids, mask, segments)
+    real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.reshape(-1, ids.shape[1])
+    if real.shape != ids.shape:
+        raise ValueError(f"mask must mark the real tokens, (B, N) or (B, 1, N), got {tuple(mask.shape)}")
+    if selected.dtype != torch.bool or selected.shape != ids.shape:
+        raise ValueError(
+            f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
+            f"got {selected.dtype} and {tuple(selected.shape)}"
+        )
+    if (selected & ~real).any():
+        raise ValueError("selected must lie on real tokens only; it also marks padding")
+    if not selected.any():
+        return encoder.embeddings.token.weight.new_empty(0, encoder.config.d)
+    positions, order, allowed = encoder.embeddings.count(ids), None, None
+    if not real.all():
+        source = pack(real)  # (R, T)
+        at, hole, sentence = source.clamp(min=0), source < 0, source // ids.shape[1]
+        # Holes form a "sentence" of their own, -1: nobody reads them, and no query is left without keys.
+        allowed = (sentence[:, :, None] == sentence[:, None, :])[:, None]  # (R, 1, T, T)
+        ids, positions = ids.flatten()[at], positions.flatten()[at]
+        segments = None if segments is None else segments.flatten()[at]
+        selected = selected.flatten()[at] & ~hole
+        order = source[selected].argsort()  # back from the order of the rows to that of the batch
+    x, causal = encoder.embeddings(ids, segments, positions), encoder.config.causal  # (R, T, d)
+    for block in encoder.blocks[:-1]:
+        x = block(x, allowed, causal)
+    hidden = finite(encoder.norm(block_at(encoder.blocks[-1], x, selected, allowed, causal)))
+    return hidden if order is None else hidden[order]
+
+
+def block_at(block: Block, x: Tensor, selected: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    """`block(x, mask, causal)[selected]`, (M, d), with queries at the selected positions only."""
+    counts = selected.sum(1, keepdim=True)  # (B, 1)
+    most = int(counts.max())  # rows with fewer are filled up, and the filling is dropped below
+    at = selected.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # (B, S)
+    rows = torch.arange(len(x))[:, None]
+    if causal:
+        lower = causal_mask(x.shape[1])[None, None]  # (1, 1, N, N)
+        mask = lower if mask is None else mask & lower
+    if mask is not None:
+        mask = mask.expand(len(x), 1, *mask.shape[2:])[rows, :, at].transpose(1, 2)  # (B, 1, S, N)
+    z = block.prepare(x)  # (B, N, d)
+    attended = block.attention(z, mask, queries=z[rows, at])  # (B, S, d)
+    return block.finish(x[selected], attended[torch.arange(most) < counts])  # (M, d)
+
+
+def pack(real: Tensor) -> Tensor:
+    """Lay the real tokens of a batch (B, N) end to end in as few rows as possible.
+
+    The result (R, T) says which position of the flattened batch stands at each place, -1 in the holes.
+    Longest first, each sentence goes to the first row with room for it (first-fit decreasing).
+    """
+    lengths = real.sum(1)
+    width = int(lengths.max())
+    rows: list[list[int]] = []
+    room: list[int] = []
+    for b in lengths.argsort(descending=True).tolist():
+        n = int(lengths[b])
+        row = next((r for r, free in enumerate(room) if free >= n), len(rows))
+        if row == len(rows):
+            rows.append([])
+            room.append(width)
+        rows[row].append(b)
+        room[row] -= n
+    where = torch.arange(real.numel()).view(real.shape)
+    packed = torch.full((len(rows), width), -1)
+    for row, sentences in zip(packed, rows, strict=True):
+        tokens = torch.cat([where[b][real[b]] for b in sentences])
+        row[: len(tokens)] = tokens
+    return packed  # (R, T)
+
+
+@torch.no_grad()
+def encode_all(encoder: Encoder, sentences: Sequence[Tensor], budget: int = 512) -> list[Tensor]:
+    """Hidden states (N_i, d) of many sentences (vectors of ids), in the order given.
+
+    A batch padded to its longest sentence wastes the rest; sentences of like length waste little, and
+    as many are taken at a time as fit in `budget` tokens, so that the activations stay in the cache.
+    """
+    out: list[Tensor] = [torch.empty(0)] * len(sentences)
+    lengths = torch.tensor([len(s) for s in sentences])
+    pad = encoder.config.pad_id or 0
+    for batch in batches_by_tokens(lengths.tolist(), budget):
+        ids = torch.nn.utils.rnn.pad_sequence([sentences[i] for i in batch], True, pad)  # (b, n)
+        mask = torch.arange(ids.shape[1]) < lengths[batch][:, None]
+        hidden = encoder(ids, mask)
+        for i, h in zip(batch, hidden, strict=True):
+            out[i] = h[: len(sentences[i])]
+    return out
+
+
+def batches_by_tokens(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Groups of sentence numbers, shortest first, whose padded size stays within `budget` tokens.
+
+    A sentence that is longer than the budget goes alone.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise ValueError(f"budget must be an integer of at least 1 token, got {budget!r}")
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        if batch and (len(batch) + 1) * lengths[i] > budget:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch

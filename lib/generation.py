@@ -1,0 +1,79 @@
+"""Left-to-right generation, and the cache that makes it affordable.
+
+Under a causal mask the past never changes: the keys and values of a token are the same whatever follows
+it. So a new token needs one query, one key and one value, and finds those of the past in the cache. A
+bidirectional encoder has no such cache: each new token would change every vector before it.
+"""
+
+import torch
+from torch import Tensor
+
+from lib.attention import fast_attention
+from lib.encoder import Encoder
+from lib.heads import CausalLM
+
+
+class Cache:
+    """Keys and values of every block for the tokens read so far; room for `size` tokens is taken once."""
+
+    def __init__(self, encoder: Encoder, batch: int, size: int) -> None:
+        config, like = encoder.config, encoder.embeddings.token.weight
+        shape = (config.layers, batch, config.heads, size, config.d // config.heads)
+        self.k, self.v = like.new_empty(shape), like.new_empty(shape)
+        self.length = 0
+
+    @torch.no_grad()
+    def read(self, encoder: Encoder, ids: Tensor) -> Tensor:
+        """Hidden states of the new tokens `ids` (B, n), which attend to those in the cache and join them."""
+        old, new = self.length, self.length + ids.shape[1]
+        if old and ids.shape[1] != 1:
+            raise ValueError(f"ids must be one new token a sentence after the first read, got {ids.shape[1]}")
+        if new > self.k.shape[-2]:
+            raise ValueError(f"the cache has room for {self.k.shape[-2]} tokens, and this would be {new}")
+        positions = torch.arange(old, new).expand(ids.shape)
+        encoder.check(ids, positions=positions)
+        x = encoder.embeddings(ids, positions=positions)  # (B, n, d)
+        for block, k, v in zip(encoder.blocks, self.k, self.v, strict=True):
+            a, z = block.attention, block.prepare(x)
+            k[:, :, old:new], v[:, :, old:new] = a.split(a.W_K(z)), a.split(a.W_V(z))  # (B, h, n, d_k)
+            # One new token may see all there is; only the first read needs the triangle.
+            heads = fast_attention(a.split(a.W_Q(z)), k[:, :, :new], v[:, :, :new], causal=old == 0)
+            x = block.finish(x, a.W_O(a.merge(heads)))
+        self.length = new
+        return encoder.norm(x)
+
+
+@torch.no_grad()
+def generate(
+    model: CausalLM,
+    ids: Tensor,
+    new: int,
+    *,
+    cached: bool = True,
+    temperature: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """`ids` (B, N) and `new` tokens after them; temperature 0 takes the likeliest token, otherwise it draws.
+
+    `cached=False` computes everything again for each token: the same result, for comparison.
+    """
+    encoder, size = model.encoder, ids.shape[1] + new
+    if ids.dim() != 2 or ids.shape[1] < 1 or new < 0:
+        raise ValueError(f"ids must be (B, N) with N >= 1 and new >= 0, got {tuple(ids.shape)} and {new}")
+    if size > encoder.config.max_length:
+        raise ValueError(f"{size} tokens in all, but the model has positions for {encoder.config.max_length}")
+    if temperature < 0 or (temperature > 0 and generator is None):
+        raise ValueError("temperature must be >= 0, and drawing (temperature > 0) needs a generator")
+    if encoder.training:
+        raise ValueError("model must be in evaluation mode to generate: call model.eval() first")
+    E, cache = encoder.embeddings.token.weight, Cache(encoder, len(ids), size)
+    for _ in range(new):
+        fresh = ids if cache.length == 0 else ids[:, -1:]
+        last = (cache.read(encoder, fresh) if cached else encoder(ids))[:, -1]  # (B, d)
+        logits = last @ E.T  # (B, V)
+        if temperature:
+            token = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
+        else:
+            token = logits.argmax(-1, keepdim=True)
+        ids = torch.cat((ids, token), 1)
+    return ids
