@@ -1,5 +1,5 @@
-// What the course's widgets share: numbers in Portuguese, a safe softmax, DOM without innerHTML, grid keys,
-// listeners that end with their view. `base.py` puts this file in front of each widget's own.
+// What the course's widgets share: numbers in Portuguese, a safe softmax, elements whose text is never markup,
+// keys of a grid, listeners that end with their view. `base.py` puts this file in front of each widget's own.
 
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
@@ -67,20 +67,24 @@ export function lifecycle(model) {
 }
 
 /**
- * ipywidgets' sliders have no accessible name, and announce the index of an option instead of its label.
- * Name each handle of the panel around `el` by its label, and let it say what its readout shows.
+ * ipywidgets' sliders have no accessible name, announce the index of an option instead of its label, and put a
+ * nameless text box in the tab order. In the panel around `el`, each handle gets the name of its label and says
+ * what the readout shows, and the readout only shows.
  */
 export function nameSliders(el, signal) {
+  const set = (target, attribute, value) => {
+    if (target && value && target.getAttribute(attribute) !== value) target.setAttribute(attribute, value);
+  };
   const name = (controls) => {
     for (const slider of controls.querySelectorAll(".widget-slider")) {
-      const text = (selector) => slider.querySelector(selector)?.textContent ?? "";
       const handle = slider.querySelector("[role=slider]");
-      const names = { "aria-label": text(".widget-label"), "aria-valuetext": text(".widget-readout") };
-      for (const [attribute, value] of Object.entries(names)) {
-        if (handle && value && handle.getAttribute(attribute) !== value) handle.setAttribute(attribute, value);
-      }
+      const readout = slider.querySelector(".widget-readout");
+      set(handle, "aria-label", slider.querySelector(".widget-label")?.textContent);
+      set(handle, "aria-valuetext", readout?.textContent);
+      set(readout, "contenteditable", "false");
     }
   };
+  const WATCHED = ["aria-valuetext", "contenteditable"];
   let renaming;
   // The view is drawn before it is put in the page: its first size is the sign that the panel is around it.
   const attached = new ResizeObserver(() => {
@@ -88,7 +92,7 @@ export function nameSliders(el, signal) {
     if (!controls) return;
     attached.disconnect();
     renaming = new MutationObserver(() => name(controls));
-    renaming.observe(controls, { subtree: true, childList: true, attributeFilter: ["aria-valuetext"] });
+    renaming.observe(controls, { subtree: true, childList: true, attributeFilter: WATCHED });
     name(controls);
   });
   attached.observe(el);

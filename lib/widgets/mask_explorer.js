@@ -61,6 +61,7 @@ const STEP_DIGITS = 4;
 const number = (x) => formatNumber(x, CELL_DIGITS);
 const precise = (x) => (x === 0 ? "0" : formatNumber(x, STEP_DIGITS, { tiny: true }));
 const score = (x) => formatNumber(x, 2);
+const preciseScore = (x) => formatNumber(x, STEP_DIGITS).replace(/0{1,2}$/, "");
 
 /** Everything that the view shows, computed from the model's state alone. */
 function compute(model) {
@@ -109,7 +110,7 @@ function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
   const s = scores[i][j];
   const steps = [["escore", masking(s, hidden[j], entering[j], kind)]];
   const scale = `(√${dK} · ${formatNumber(temperature, 2)})`;
-  steps.push(["escala", `${score(entering[j])} / ${scale} = ${precise(logits[j])}`]);
+  steps.push(["escala", `${preciseScore(entering[j])} / ${scale} = ${precise(logits[j])}`]);
   if (empty) return [...steps, ["softmax", `nada a atender: ${WHY_NOTHING}; o peso fica em 0`]];
   steps.push(["máximo", `o maior da linha é ${precise(soft.max)}`]);
   const difference = `${precise(logits[j])} − ${inParentheses(soft.max)}`;
@@ -122,8 +123,8 @@ function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
 }
 
 function masking(s, isHidden, entering, kind) {
-  if (kind.hiddenScore !== undefined && isHidden) return `${score(s)} trocado por ${score(entering)}`;
-  return `${score(s)} + ${isHidden ? "(−∞)" : "0"} = ${score(entering)}`;
+  if (kind.hiddenScore !== undefined && isHidden) return `${preciseScore(s)} trocado por ${preciseScore(entering)}`;
+  return `${preciseScore(s)} + ${isHidden ? "(−∞)" : "0"} = ${preciseScore(entering)}`;
 }
 
 const inParentheses = (x) => (x < 0 ? `(${precise(x)})` : precise(x));
