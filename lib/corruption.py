@@ -153,7 +153,8 @@ def select_words(
     max(1, round(rate * n)) tokens; the first is taken even if it does not, so that no row is left without.
     """
     _check_selection(maskable, rate, generator, selection)
-    maskable = maskable & _words_of(word_ids, maskable)
+    word_ids = _words_of(word_ids, maskable)
+    maskable = word_ids >= 0
     word, n = _runs(word_ids), maskable.shape[-1]  # (..., N) 0 1 1 2 ...
     if selection == "bernoulli":
         u = torch.rand(maskable.shape, generator=generator, dtype=torch.float64)
@@ -201,8 +202,8 @@ def select_spans(
     if word_ids is None:
         starts = torch.ones_like(maskable)
     else:
-        maskable = maskable & _words_of(word_ids, maskable)
-        starts = _run_starts(word_ids)
+        word_ids = _words_of(word_ids, maskable)
+        maskable, starts = word_ids >= 0, _run_starts(word_ids)
     if not maskable.numel():
         return maskable.clone()
     selected = []
@@ -435,12 +436,13 @@ def _runs(x: Tensor) -> Tensor:
 
 
 def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
+    """`word_ids` with -1 wherever nothing may be selected, so that no word reaches across a special token."""
     if word_ids.is_floating_point() or word_ids.dtype == torch.bool or word_ids.shape != maskable.shape:
         raise ValueError(
             f"word_ids must be integers with the shape of ids, {tuple(maskable.shape)}, "
             f"got {word_ids.dtype} of shape {tuple(word_ids.shape)}"
         )
-    return word_ids >= 0
+    return torch.where(maskable, word_ids, -1).clamp(min=-1)
 
 
 def _check_rate(rate: float, name: str = "rate") -> None:

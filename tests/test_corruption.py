@@ -389,6 +389,12 @@ def test_spans_start_at_words_and_hold_whole_words_but_for_the_last_cut():
         assert int(row.sum()) == 90
 
 
+def test_a_word_that_begins_with_a_special_token_does_not_stop_the_spans():
+    ids, word_ids = torch.tensor([[UNK, 7, 8, 9]]), torch.tensor([[0, 0, 0, 1]])
+    labels = mask_spans(ids, ALPHABET, word_ids=word_ids, rate=1.0, generator=seeded()).labels
+    assert labels.tolist() == [[-100, 7, 8, 9]]
+
+
 def test_spanbert_decides_once_per_span():
     ids = words(200, 100)
     noisy, labels = mask_spans(ids, ALPHABET, generator=seeded(2), channel=Channel(0.5, 0.0, 0.5))

@@ -338,6 +338,14 @@ def test_only_scored_positions_count():
     assert pseudo_perplexity(peeking_model, ids, MASK, scored) == pytest.approx(math.exp(-sum(alone) / 3))
 
 
+def test_pseudo_perplexity_keeps_no_graph():
+    def model(ids):
+        assert not torch.is_grad_enabled()
+        return torch.zeros(*ids.shape, V)
+
+    pseudo_perplexity(model, torch.tensor([[1, 2]]), MASK)
+
+
 def test_a_uniform_model_has_pseudo_perplexity_v():
     def uniform(ids):
         return torch.zeros(*ids.shape, 17)
