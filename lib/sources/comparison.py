@@ -36,11 +36,15 @@ class Verdict:
 
     def _summary(self) -> str:
         if self.differs is None:
-            shapes = [" × ".join(map(str, _lengths(c))) for c in (self.figure.content, self.computed)]
-            return f"{shapes[0]} valores no documento, {shapes[1]} no cálculo: {CORRECTED}"
+            document, computed = (
+                " × ".join(map(str, _lengths(c))) for c in (self.figure.content, self.computed)
+            )
+            noun = "valor" if document == "1" else "valores"
+            return f"{document} {noun} no documento, {computed} no cálculo: {CORRECTED}"
         if not any(self.differs):
             return AGREES
-        return f"{sum(self.differs)} de {len(self.differs)} valores diferem (*): {CORRECTED}"
+        verb = "difere" if sum(self.differs) == 1 else "diferem"
+        return f"{sum(self.differs)} de {len(self.differs)} valores {verb} (*): {CORRECTED}"
 
 
 @dataclass(frozen=True)

@@ -107,10 +107,11 @@ def summary() -> str:
     for document in sorted({id[:2] for id in example_ids()}):
         verdicts = [v for id in example_ids() if id.startswith(document) for v in judge(id).verdicts]
         corrected = sum(v.verdict == CORRECTED for v in verdicts)
-        found = len(_statements().get(document, ()))
+        found = _statements().get(document)
+        reviewed = f"{len(found)} afirmações corrigidas" if found else "afirmações ainda não revistas"
         lines.append(
             f"documento {document}: {len(verdicts)} figuras impressas, {len(verdicts) - corrected} conferem, "
-            f"{corrected} corrigidas; {found} afirmações corrigidas"
+            f"{corrected} corrigidas; {reviewed}"
         )
     return "\n".join(lines)
 
@@ -132,7 +133,7 @@ def _example_markdown(c: Comparison) -> str:
     e = example(c.id)
     parts = [f"**Exemplo {c.id}: {e.title}**  \n{e.where} · **{c.verdict}**"]
     parts += ["Dados:\n\n" + _fence(_inputs(e))] if e.inputs else []
-    return "\n\n".join([*parts, *map(_verdict_markdown, c.verdicts)]) + "\n\n---"
+    return "\n\n".join([*parts, *map(_verdict_markdown, c.verdicts)])
 
 
 def _verdict_markdown(v: Verdict) -> str:
@@ -156,5 +157,5 @@ def _statement_text(s: Statement) -> str:
 def _statement_markdown(s: Statement) -> str:
     return (
         f"**{s.id} · {s.where}** ({s.kind})\n\n- **O documento diz:** {s.says}\n- **O problema:** {s.why}\n"
-        f"- **O correto:** {s.right}\n- **Quem vigia:** `{s.guard}`\n\n---"
+        f"- **O correto:** {s.right}\n- **Quem vigia:** `{s.guard}`"
     )

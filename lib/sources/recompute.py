@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from tokenizers.models import WordPiece
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -151,6 +152,16 @@ def _(x: Inputs) -> dict[str, Any]:
     return {"causal": _seen(mask, tokens)[i], "bidirecional": _seen(torch.ones_like(mask), tokens)[i]}
 
 
+@_recipe("03.3")
+def _(x: Inputs) -> dict[str, Any]:
+    words, known = x["frase"].split(), set(x["vocabulario_palavras"])
+    return {
+        "por_palavras": [w if w in known else "OOV" for w in words],
+        "fora_do_vocabulario": [w for w in words if w not in known],
+        "por_subpalavras": _wordpiece(x["vocabulario_subpalavras"], words),
+    }
+
+
 @_recipe("03.4")
 def _(x: Inputs) -> dict[str, Any]:
     bert = count(preset("bert-base", layers=x["camadas_bert"], d=x["dimensao_bert"])).total
@@ -163,6 +174,18 @@ def _(x: Inputs) -> dict[str, Any]:
 def _(x: Inputs) -> dict[str, Any]:
     causal = causal_mask(5)
     return {"causal": [_rule(causal)], "bidirecional": [_rule(torch.ones_like(causal))]}
+
+
+@_recipe("03.6")
+def _(x: Inputs) -> dict[str, Any]:
+    words = x["frase"].split()
+    return {"por_palavras": words, "por_subpalavras": _wordpiece(x["vocabulario"], words)}
+
+
+@_recipe("03.7")
+def _(x: Inputs) -> dict[str, Any]:
+    pieces = {word: _wordpiece(x["vocabulario"], [word]) for word in x["palavras"]}
+    return pieces | {"com_cor": sum("cor" in p for p in pieces.values())}
 
 
 @_recipe("03.8")
@@ -192,6 +215,12 @@ def _one_head(x: Inputs) -> dict[str, Tensor]:
     h, a = attention(q, k, v, scale=1 / math.sqrt(x["d_k"]))
     scaled = s / math.sqrt(x["d_k"])
     return {"Q": q, "K": k, "V": v, "pontuacoes": s, "escaladas": scaled, "pesos": a, "saida": h}
+
+
+def _wordpiece(vocabulary: list[str], words: list[str]) -> list[str]:
+    """The pieces of each word, by the WordPiece model of the `tokenizers` library."""
+    model = WordPiece({piece: i for i, piece in enumerate(["[UNK]", *vocabulary])}, unk_token="[UNK]")
+    return [token.value for word in words for token in model.tokenize(word)]
 
 
 def _rule(mask: Tensor) -> str:

@@ -31,7 +31,7 @@ SPOKEN_OPTIONS = {"alt", "caption"}
 TEXT_ROLES = {"abbr", "sub", "sup"}
 REFERENCE = (
     r"(?:cap[íi]tulos?|se[çc](?:ão|ões)|equa(?:ção|ções)|figuras?|tabelas?|teoremas?|lemas?|corol[áa]rios?|"
-    r"proposi(?:ção|ções)|observa(?:ção|ções)|exemplos?|exerc[íi]cios?|p[áa]ginas?|partes?|passos?|etapas?)"
+    r"proposi(?:ção|ções)|observa(?:ção|ções)|exemplos?|exerc[íi]cios?|p[áa]ginas?|partes?|passos?|etapas?|documentos?)"
 )
 SCALES = {"mil": 3, "milhão": 6, "milhões": 6, "bilhão": 9, "bilhões": 9}
 

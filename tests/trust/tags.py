@@ -1,0 +1,58 @@
+"""What nbval does not compare is tagged, cell by cell, and stands beside an assertion on what it shows.
+
+nbval compares text and skips pictures. So a cell with a picture carries `nbval-ignore-output`, no other cell
+does, and the cell or the next code cell has an `assert` that reads a name which the cell uses too. Switches
+that silence more than one output (skipping a cell, comments, notebook metadata) are not allowed.
+"""
+
+import ast
+import re
+
+from tests.trust.pages import Page, source, tags
+from tests.trust.statements import _python, asserts
+
+IGNORE = "nbval-ignore-output"
+FORBIDDEN_TAGS = {"nbval-skip", "pytest-validate-ignore-output", "skip-execution"}
+FORBIDDEN_COMMENT = re.compile(
+    r"^\s*#+\s*(?:NBVAL_(?:IGNORE_OUTPUT|SKIP)|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.M
+)
+
+
+def has_picture(cell: dict) -> bool:
+    """True where a stored output is a picture."""
+    return any(key.startswith("image/") for output in cell["outputs"] for key in output.get("data", {}))
+
+
+def names(code: str) -> set[str]:
+    """The variables that some code reads or makes, without those that it imports."""
+    tree = ast.parse(_python(code))
+    imported = {
+        a.asname or a.name
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Import | ast.ImportFrom)
+        for a in n.names
+    }
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - imported
+
+
+def problems(page: Page, notebook_metadata: dict) -> list[str]:
+    """Every output of a notebook that escapes both nbval and an assertion."""
+    found = [
+        f"{page.name}: notebook metadata {key!r} switches checks off"
+        for key in notebook_metadata
+        if "nbval" in key
+    ]
+    cells = page.code_cells()
+    for cell, following in zip(cells, [*cells[1:], None], strict=True):
+        place = f"{page.name}, {cell['id']}"
+        if bad := FORBIDDEN_TAGS & set(tags(cell)):
+            found.append(f"{place}: the tag {sorted(bad)} is not allowed")
+        if FORBIDDEN_COMMENT.search(source(cell)):
+            found.append(f"{place}: a comment switches nbval off; use the tag {IGNORE}")
+        if has_picture(cell) != (IGNORE in tags(cell)):
+            found.append(f"{place}: {IGNORE} goes with a picture, and only with one")
+        if has_picture(cell) or IGNORE in tags(cell):
+            checks = asserts(source(cell)) + (asserts(source(following)) if following else [])
+            if not any(names(source(cell)) & check for check in checks):
+                found.append(f"{place}: nothing asserts what the picture shows, here or in the next cell")
+    return found
