@@ -32,7 +32,7 @@ PAGE_EDITS = [
     # The logo and the search button lie outside every landmark.
     ('id="pst-primary-sidebar"', 'id="pst-primary-sidebar" role="region" aria-label="Barra lateral"'),
     # Invalid roles of the bibliography.
-    (r'(class="citation-list") role="list"|(class="citation") role="doc-biblioentry"', r"\1\2"),
+    (r'role="list" (class="citation-list")|(class="citation" id="[^"]*") role="doc-biblioentry"', r"\1\2"),
     # 1.5 MB of icons as a script, when the theme's own font already draws them.
     (r'<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
 ]

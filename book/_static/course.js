@@ -11,8 +11,9 @@
   };
 
   const focusScrollers = () => {
-    for (const box of document.querySelectorAll(".bd-article pre, .pst-scrollable-table-container, .math.notranslate")) {
-      if (box.scrollWidth > box.clientWidth && !box.hasAttribute("tabindex")) box.setAttribute("tabindex", "0");
+    const boxes = ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, mjx-container[display]";
+    for (const box of document.querySelectorAll(boxes)) {
+      if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
     }
   };
 
@@ -23,8 +24,10 @@
 
   mend();
   let pending;
-  new MutationObserver(() => {
+  const mendSoon = () => {
     clearTimeout(pending);
     pending = setTimeout(mend, 100);
-  }).observe(document.body, { childList: true, subtree: true });
+  };
+  new MutationObserver(mendSoon).observe(document.body, { childList: true, subtree: true });
+  window.addEventListener("resize", mendSoon);
 })();
