@@ -1,0 +1,179 @@
+"""Where batches come from. Every batch is a pure function of the seed and of the number of the step.
+
+So the position in the data and the state of every random draw ARE the pair (seed, step): a run that was
+killed goes on exactly where it stopped, evaluating in between disturbs nothing, and every process of a
+group can draw the whole batch and keep its own rows of it, without a message.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from lib.corpus import CLS, MASK, PAD, SEP, UNK, Grammar, paragraphs, sample
+from lib.corpus.entropy import length_distribution
+from lib.corruption import Alphabet, PairBatch, next_sentence_pairs, pair_batch
+
+CHUNK = 16  # batches sampled from a grammar at a time, because one call for many sentences is cheaper
+Document = Sequence[Sequence[int]]  # sentences of token ids
+
+
+def generator(seed: int, *place: int | str) -> torch.Generator:
+    """A generator for one purpose and place of a run, e.g. `generator(0, "order", epoch)`."""
+    digest = hashlib.sha256("/".join(map(str, (seed, *place))).encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+
+
+class Special(NamedTuple):
+    """The ids of the special tokens; those of a grammar are the default."""
+
+    pad: int = PAD
+    unk: int = UNK
+    cls: int = CLS
+    sep: int = SEP
+    mask: int = MASK
+
+
+class Batch(NamedTuple):
+    """What one step reads: `labels` hold the token to predict, IGNORE_INDEX where there is none."""
+
+    ids: Tensor  # (B, N)
+    labels: Tensor  # (B, N)
+    real: Tensor  # (B, N), False at padding
+    segments: Tensor | None = None  # (B, N)
+    is_next: Tensor | None = None  # (B,), the label of a pair of sentences
+
+    def share(self, rank: int, world: int) -> "Batch":
+        """The rows of one process among `world`: all of them together are the batch."""
+        return Batch(*(None if x is None else x[rank::world] for x in self))
+
+
+def frame(words: Tensor, special: Special) -> Tensor:
+    """[CLS] w_1 ... w_n [SEP] [PAD]..., (B, N + 2), from padded rows of words (B, N)."""
+    rows, lengths = len(words), (words != special.pad).sum(1)
+    first, last = words.new_full((rows, 1), special.cls), words.new_full((rows, 1), special.pad)
+    framed = torch.cat([first, words, last], 1)
+    framed[torch.arange(rows), lengths + 1] = special.sep
+    return framed
+
+
+def trim(rows: Tensor, pad: int) -> Tensor:
+    """Without the columns that are padding in every row."""
+    return rows[:, : int((rows != pad).sum(1).max())]
+
+
+class GrammarSource:
+    """Fresh sentences of a grammar at every step: no sentence list, no epochs, nothing to overfit."""
+
+    def __init__(self, grammar: Grammar, batch: int, seed: int = 0):
+        self.grammar, self.batch, self.seed = grammar, require_positive("batch", batch), seed
+        self.special, self.words = Special(), grammar.words
+        self.alphabet = Alphabet(len(grammar), MASK, self.special)
+        self.max_length = len(length_distribution(grammar)) + 1  # the longest sentence, [CLS] and [SEP]
+        self._chunk: tuple[int, Tensor] = (-1, torch.empty(0))
+
+    def sentences(self, step: int) -> Tensor:
+        """(B, N) rows [CLS] ... [SEP], padded."""
+        chunk, place = divmod(step, CHUNK)
+        if self._chunk[0] != chunk:
+            drawn = sample(self.grammar, CHUNK * self.batch, generator(self.seed, "sentences", chunk)).ids
+            self._chunk = chunk, frame(drawn, self.special)
+        return trim(self._chunk[1][place * self.batch : (place + 1) * self.batch], PAD)
+
+    def pairs(self, step: int) -> PairBatch:
+        """[CLS] A [SEP] B [SEP]: two sentences of one paragraph, or of two."""
+        draw = generator(self.seed, "pairs", step)
+        seed = int(torch.randint(2**62, (), generator=draw))
+        drawn = paragraphs(self.grammar, max(2, self.batch), 2, seed)
+        sentences = [[int(i) for i in row if i != PAD] for row in drawn.ids]
+        documents = list(zip(sentences[::2], sentences[1::2], strict=True))
+        pairs = next_sentence_pairs(documents, generator=draw)[: self.batch]
+        return pair_batch(pairs, cls_id=CLS, sep_id=SEP, pad_id=PAD)
+
+
+class TextSource:
+    """Blocks of a tokenised text, every one once an epoch, in an order that the seed and the epoch decide."""
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        words: Sequence[str],
+        batch: int,
+        seed: int = 0,
+        max_length: int = 64,
+        special: Special | None = None,
+    ):
+        self.batch, self.seed, self.words = require_positive("batch", batch), seed, tuple(words)
+        self.special = special = special or Special()
+        self.max_length = max_length
+        self.alphabet = Alphabet(len(self.words), special.mask, special)
+        self.documents = [[s for s in document if len(s)] for document in documents]
+        self.blocks = frame(fill_blocks(self.documents, max_length - 2, special.pad), special)  # (blocks, N)
+        self._order: tuple[int, Tensor] = (-1, torch.empty(0))
+
+    def sentences(self, step: int) -> Tensor:
+        """(B, N) rows [CLS] ... [SEP], padded."""
+        rows = self.blocks[[self._place(i) for i in range(step * self.batch, (step + 1) * self.batch)]]
+        return trim(rows, self.special.pad)
+
+    def pairs(self, step: int) -> PairBatch:
+        """[CLS] A [SEP] B [SEP]: neighbours in a document, or sentences of two documents."""
+        draw = generator(self.seed, "pairs", step)
+        together = [d for d in self.documents if len(d) > 1]
+        if not together or len(self.documents) < 2:
+            raise ValueError(
+                "the text must hold at least two paragraphs, one of them with two sentences, to make pairs"
+            )
+        pairs = []
+        while len(pairs) < self.batch:
+            at = int(torch.randint(len(together), (), generator=draw))
+            document = together[at]
+            first = int(torch.randint(len(document) - 1, (), generator=draw))
+            other = self.documents[int(torch.randint(len(self.documents), (), generator=draw))]
+            if other is not document:
+                pairs += next_sentence_pairs([document[first : first + 2], other[:1]], generator=draw)[:1]
+        pad, _, cls, sep, _ = self.special
+        return pair_batch(pairs, cls_id=cls, sep_id=sep, pad_id=pad, max_length=self.max_length)
+
+    def _place(self, i: int) -> int:
+        """Which block is the i-th to be read, counting through all epochs."""
+        epoch, position = divmod(i, len(self.blocks))
+        if self._order[0] != epoch:
+            order = torch.randperm(len(self.blocks), generator=generator(self.seed, "order", epoch))
+            self._order = epoch, order
+        return int(self._order[1][position])
+
+
+Source = GrammarSource | TextSource
+
+
+def fill_blocks(documents: Sequence[Document], size: int, pad: int = PAD) -> Tensor:
+    """Neighbouring sentences of a document laid end to end in rows of at most `size` tokens, (blocks, N).
+
+    A sentence that does not fit into what is left opens a new row; one longer than a row is cut.
+    """
+    require_positive("size", size)
+    blocks: list[list[int]] = []
+    for document in documents:
+        row: list[int] = []
+        for sentence in document:
+            pieces = [list(sentence[i : i + size]) for i in range(0, len(sentence), size)]
+            for piece in pieces:
+                if row and len(row) + len(piece) > size:
+                    blocks.append(row)
+                    row = []
+                row = row + piece
+        if row:
+            blocks.append(row)
+    if not blocks:
+        raise ValueError("documents hold no token at all: there is nothing to train on")
+    return pad_sequence([torch.tensor(b) for b in blocks], batch_first=True, padding_value=pad)
+
+
+def require_positive(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    return value

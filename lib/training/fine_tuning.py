@@ -1,0 +1,152 @@
+"""Fine-tuning: a pre-trained encoder, a new head, a few labelled sentences, and the same gradient for both.
+
+One function for the four tasks of BERT. The head says what the target is: a class per sentence
+(`SequenceHead`, `PairHead`), a class per token (`TokenHead`, IGNORE_INDEX where there is none) or the ends
+of an answer (`SpanHead`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from lib.encoder import Encoder
+from lib.heads import FineTuned, SequenceHead, SpanHead, TokenHead, best_span, span_loss
+from lib.losses import IGNORE_INDEX, cross_entropy
+from lib.training.data import generator, require_positive
+from lib.training.loop import Recipe, adamw
+
+ENCODER = "encoder"
+
+
+class Labelled(NamedTuple):
+    """Sentences with what is to be told of them; for pairs, `segments` say which is which."""
+
+    ids: Tensor  # (B, N)
+    real: Tensor  # (B, N), False at padding
+    target: Tensor  # (B,) a class; (B, N) a class per token; (B, 2) the ends of a span
+    segments: Tensor | None = None  # (B, N)
+    allowed: Tensor | None = None  # (B, N) where a span may lie; None: at every real token
+
+    def rows(self, at: Tensor) -> "Labelled":
+        """Some of the sentences, without the columns that are padding in all of them."""
+        width = int(self.real[at].sum(1).max())
+
+        def cut(x: Tensor | None) -> Tensor | None:
+            if x is None:
+                return None
+            return x[at][:, :width] if x.shape == self.ids.shape else x[at]
+
+        return Labelled(*map(cut, self))
+
+
+def fine_tune(
+    encoder: Encoder,
+    head: nn.Module,
+    examples: Labelled,
+    *,
+    epochs: int = 3,
+    batch: int = 32,
+    lr: float = 5e-4,
+    freeze: int | str = 0,
+    seed: int = 0,
+) -> FineTuned:
+    """Train `head` on `examples`, and the encoder under it; returns both, in evaluation mode.
+
+    `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
+    embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
+    """
+    require_positive("epochs", epochs)
+    require_positive("batch", batch)
+    model = FineTuned(encoder, head).train()
+    frozen = freeze_parts(encoder, freeze)
+    count = len(examples.ids)
+    recipe = Recipe(epochs * -(-count // batch), lr)
+    optimizer = adamw(model, recipe)
+    step = 0
+    for epoch in range(epochs):
+        for at in torch.randperm(count, generator=generator(seed, "order", epoch)).split(batch):
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.rate(step)
+            torch.manual_seed(generator(seed, "dropout", step).initial_seed())
+            optimizer.zero_grad(set_to_none=True)
+            task_loss(model, examples.rows(at)).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
+            optimizer.step()
+            step += 1
+    for p in frozen:
+        p.requires_grad_(True)
+    return model.eval()
+
+
+def with_pooler(encoder: Encoder) -> Encoder:
+    """A copy of the encoder with a new pooler, which a model of masked words alone does not have."""
+    grown = Encoder(replace(encoder.config, pooler=True))
+    odd = grown.load_state_dict(encoder.state_dict(), strict=False)
+    if odd.unexpected_keys or any(not name.startswith("pooler.") for name in odd.missing_keys):
+        raise ValueError(f"encoder does not fit its own configuration: {odd}")
+    return grown
+
+
+def freeze_parts(encoder: Encoder, freeze: int | str) -> list[nn.Parameter]:
+    """Take the frozen parameters out of training, and return them."""
+    blocks = len(encoder.blocks)
+    if freeze == ENCODER:
+        parts = [encoder.embeddings, *encoder.blocks, encoder.norm]  # masked words never taught the pooler
+    elif isinstance(freeze, int) and not isinstance(freeze, bool) and 0 <= freeze <= blocks:
+        parts = [encoder.embeddings, *encoder.blocks[:freeze]] if freeze else []
+    else:
+        raise ValueError(
+            f'freeze must be "{ENCODER}" or a number of blocks from 0 to {blocks}, got {freeze!r}'
+        )
+    parameters = [p for part in parts for p in part.parameters()]
+    for p in parameters:
+        p.requires_grad_(False)
+    return parameters
+
+
+def task_loss(model: FineTuned, examples: Labelled) -> Tensor:
+    """Mean cross-entropy of the true class, of every true class, or of the true ends of the span."""
+    scores = model(examples.ids, examples.real, examples.segments)
+    if isinstance(model.head, SpanHead):
+        return span_loss(*scores, examples.target, span_places(examples))
+    return cross_entropy(scores, examples.target)
+
+
+@torch.no_grad()
+def predict(model: FineTuned, examples: Labelled, batch: int = 256) -> Tensor:
+    """The likeliest target of each sentence: (B,), (B, N) or (B, 2), as the head has it."""
+    if model.training:
+        raise ValueError("model must be in evaluation mode to predict: call model.eval() first")
+    rows = []
+    for part in torch.arange(len(examples.ids)).split(batch):
+        # The columns are those of `examples`, so that the parts can be joined again.
+        some = Labelled(*(None if x is None else x[part] for x in examples))
+        scores = model(some.ids, some.real, some.segments)
+        is_span = isinstance(model.head, SpanHead)
+        rows.append(best_span(*scores, span_places(some)) if is_span else scores.argmax(-1))
+    return torch.cat(rows)
+
+
+def accuracy(model: FineTuned, examples: Labelled) -> float:
+    """Share of right answers: sentences, labelled tokens, or spans right at both ends."""
+    told = predict(model, examples)
+    if isinstance(model.head, TokenHead):
+        labelled = examples.target != IGNORE_INDEX
+        return (told == examples.target)[labelled].double().mean().item()
+    if isinstance(model.head, SequenceHead):
+        return (told == examples.target).double().mean().item()
+    return (told == examples.target).all(-1).double().mean().item()
+
+
+def span_places(examples: Labelled) -> Tensor:
+    return examples.real if examples.allowed is None else examples.allowed & examples.real
+
+
+def labelled(rows: Sequence[Sequence[int]], target: Tensor, pad_id: int = 0, **fields) -> Labelled:
+    """Padded `Labelled` sentences from lists of ids."""
+    ids = nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], batch_first=True, padding_value=pad_id)
+    real = torch.arange(ids.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
+    return Labelled(ids, real, target, **fields)

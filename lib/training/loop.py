@@ -1,0 +1,264 @@
+"""The training loop: AdamW with warm-up and decay, clipping, evaluation, a log, a bar, checkpoints.
+
+A `Trainer` holds what changes while training and makes one step at a time; `train` drives it, tells how it
+goes, and saves. The learning rate is a function of the step, as the data are, so nothing else needs saving.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from lib.checkpoint import Checkpoints, atomic_write
+from lib.training.data import Batch, Source, generator, require_positive
+from lib.training.objectives import FLOOR_ROWS, Objective
+from lib.training.processes import ALONE, World
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to descend. `warmup` is the share of the steps in which the rate rises; then it falls to zero."""
+
+    steps: int
+    lr: float = 1e-3
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+
+    def __post_init__(self):
+        require_positive("steps", self.steps)
+        if not (math.isfinite(self.lr) and self.lr > 0):
+            raise ValueError(f"lr must be a positive number, got {self.lr!r}")
+        if not 0 <= self.warmup <= 1:
+            raise ValueError(f"warmup must be a share of the steps between 0 and 1, got {self.warmup!r}")
+        if self.weight_decay < 0 or self.clip <= 0:
+            raise ValueError(
+                f"weight_decay must be >= 0 and clip > 0, got {self.weight_decay!r} and {self.clip!r}"
+            )
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step, counted from 0: a straight line up, a straight line down."""
+        rising = round(self.warmup * self.steps)
+        if step < rising:
+            return self.lr * (step + 1) / rising
+        return self.lr * (self.steps - step) / (self.steps - rising)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step gave: the mean loss of each term over the whole batch, and the tokens it read."""
+
+    losses: dict[str, float]
+    tokens: int
+    stop: bool  # some process of the group was asked to stop
+
+
+class Trainer:
+    """A model on its way: an objective, a source of batches, an optimizer and the number of steps made."""
+
+    def __init__(self, objective: Objective, source: Source, recipe: Recipe, world: World = ALONE):
+        self.objective, self.source, self.recipe, self.world = objective, source, recipe, world
+        self.net = world.wrap(objective)
+        self.optimizer = adamw(objective, recipe)
+        self.step = 0
+
+    def advance(self, stop: bool = False) -> Step:
+        """Make one step; `stop` is passed on to all processes, so that they end at the same step."""
+        if self.step >= self.recipe.steps:
+            raise ValueError(f"training is over: all {self.recipe.steps} steps have been made")
+        batch = self.objective.draw(self.source, self.step)
+        counts = self.objective.counts(batch).clamp(min=1)  # of the whole batch, not of this process' share
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.rate(self.step)
+        self.objective.train()
+        torch.manual_seed(generator(self.source.seed, "dropout", self.step, self.world.rank).initial_seed())
+        sums = self.net(batch.share(self.world.rank, self.world.size))  # (terms,)
+        # The group averages gradients; multiplied by its size, the average is a sum again.
+        loss = (sums / counts.to(sums)).sum() * self.world.size
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.objective.parameters(), self.recipe.clip)
+        told = self.world.total(torch.cat([sums.detach().double(), torch.tensor([float(stop)])]))
+        means = told[:-1] / counts
+        if not means.isfinite().all():
+            raise FloatingPointError(
+                f"the loss is {means.tolist()} at step {self.step}: training diverged, "
+                f"so lower lr={self.recipe.lr}"
+            )
+        self.optimizer.step()
+        self.step += 1
+        losses = dict(zip(self.objective.terms, means.tolist(), strict=True))
+        return Step(losses, int(batch.real.sum()), bool(told[-1]))
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that a later run needs besides the settings: weights, moments, step."""
+        tensors = {f"model.{name}": p.detach() for name, p in self.objective.named_parameters()}
+        for name, p in self.objective.named_parameters():
+            for key, value in self.optimizer.state.get(p, {}).items():
+                tensors[f"optimizer.{name}.{key}"] = value
+        return tensors | {"step": torch.tensor(self.step)}
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Go on from a state of a trainer with the same settings."""
+        parameters = dict(self.objective.named_parameters())
+        wanted = {"step"} | {f"model.{name}" for name in parameters}
+        step = int(tensors.get("step", torch.tensor(-1)))
+        if step > 0:
+            keys = ("step", "exp_avg", "exp_avg_sq")
+            wanted |= {f"optimizer.{name}.{key}" for name in parameters for key in keys}
+        if wanted != tensors.keys():
+            odd = sorted(wanted ^ tensors.keys())
+            raise ValueError(f"tensors are not a state of this model: {odd[:3]} differ, {len(odd)} in all")
+        with torch.no_grad():
+            for name, p in parameters.items():
+                p.copy_(tensors[f"model.{name}"])
+                # A fresh copy lies in memory as the optimizer's own would: same kernels, same last digit.
+                self.optimizer.state[p] = {
+                    key: tensors[f"optimizer.{name}.{key}"].clone()
+                    for key in ("step", "exp_avg", "exp_avg_sq")
+                    if step > 0
+                }
+        self.step = step
+
+
+def adamw(objective: nn.Module, recipe: Recipe) -> torch.optim.AdamW:
+    """AdamW; as in BERT, weight decay pulls on matrices, not on biases and norms."""
+    matrices = [p for p in objective.parameters() if p.dim() >= 2]
+    vectors = [p for p in objective.parameters() if p.dim() < 2]
+    groups = [
+        {"params": matrices, "weight_decay": recipe.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=recipe.lr, fused=True)
+
+
+# Evaluation
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Batches that are never trained on, and what the best possible model loses on these very predictions."""
+
+    batches: list[Batch]
+    floor: float | None = None
+
+
+def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
+    """The first `batches` exercises of a source that is not trained on; with the floor, for a grammar."""
+    drawn = [objective.draw(source, i) for i in range(require_positive("batches", batches))]
+    grammar = getattr(source, "grammar", None)
+    if grammar is None:
+        return HeldOut(drawn)
+    lost = [
+        objective.floor(grammar, Batch(*(None if x is None else x[i : i + FLOOR_ROWS] for x in batch)))
+        for batch in drawn
+        for i in range(0, len(batch.ids), FLOOR_ROWS)
+    ]
+    return HeldOut(drawn) if lost[0] is None else HeldOut(drawn, float(torch.cat(lost).mean()))
+
+
+@torch.no_grad()
+def evaluate(objective: Objective, held_out: HeldOut, world: World = ALONE) -> dict[str, float]:
+    """The mean loss of each term over the held-out batches, shared among the processes."""
+    training = objective.training
+    objective.eval()
+    sums = torch.zeros(len(objective.terms), dtype=torch.float64)
+    counts = torch.zeros_like(sums)
+    for batch in held_out.batches:
+        counts += objective.counts(batch)
+        share = batch.share(world.rank, world.size)
+        if len(share.ids):
+            sums += objective(share).double()
+    objective.train(training)
+    return dict(zip(objective.terms, (world.total(sums) / counts).tolist(), strict=True))
+
+
+# The loop
+
+
+class Log:
+    """One JSON object a line, one line a step, and one per evaluation: made to be plotted."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+
+    def rewind(self, step: int) -> list[dict]:
+        """Drop what was written after `step` steps (and a line cut in half by a kill); return the rest."""
+        kept = [record for record in read_log(self.path) if record["step"] <= step] if self.path else []
+        if self.path:
+            atomic_write(self.path, "".join(json.dumps(record) + "\n" for record in kept).encode())
+        return kept
+
+    def write(self, record: dict) -> None:
+        if self.path:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+
+
+def read_log(path: Path) -> list[dict]:
+    """The records of a log; a last line without its end is not a record."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines[:-1]]
+
+
+def train(
+    trainer: Trainer,
+    *,
+    held_out: HeldOut | None = None,
+    evaluate_every: int | None = None,
+    checkpoints: Checkpoints | None = None,
+    save_every: int = 200,
+    log: Path | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    tell: Callable[[dict], None] = lambda record: None,
+    progress: bool = False,
+) -> list[dict]:
+    """Train to the last step of the recipe, or until `stop()`; returns the records of the log.
+
+    `tell` is called with the record of every evaluation. Only the leading process writes and speaks.
+    """
+    world, steps = trainer.world, trainer.recipe.steps
+    require_positive("save_every", save_every)
+    every = require_positive("evaluate_every", evaluate_every or steps)
+    book = Log(log if world.leads else None)
+    records = book.rewind(trainer.step)
+    bar = tqdm(total=steps, initial=trainer.step, disable=not (progress and world.leads), unit="passo")
+    begin, tokens, score = time.perf_counter(), 0, ""
+
+    def note(record: dict) -> None:
+        records.append(record)
+        book.write(record)
+
+    while trainer.step < steps:
+        done = trainer.advance(stop())
+        tokens += done.tokens
+        seconds = time.perf_counter() - begin
+        note({"step": trainer.step, "lr": trainer.recipe.rate(trainer.step - 1), **done.losses})
+        bar.set_postfix_str(
+            f"perda {sum(done.losses.values()):.3f}{score}, {tokens / seconds:,.0f} tokens/s", refresh=False
+        )
+        bar.update()
+        if held_out and (trainer.step % every == 0 or trainer.step == steps):
+            losses = evaluate(trainer.objective, held_out, world)
+            floor = {} if held_out.floor is None else {"floor": held_out.floor}
+            score = f", avaliação {sum(losses.values()):.3f}" + (
+                f" (piso {held_out.floor:.3f})" if floor else ""
+            )
+            speed = {"seconds": round(seconds, 3), "tokens_per_second": round(tokens / seconds)}
+            note({"step": trainer.step, **{f"held_out_{k}": v for k, v in losses.items()}, **floor, **speed})
+            tell(records[-1])
+        due = trainer.step % save_every == 0 or trainer.step == steps or done.stop
+        if checkpoints and world.leads and due:
+            checkpoints.save(trainer.state(), trainer.step)
+        if done.stop:
+            break
+    bar.close()
+    return records

@@ -1,0 +1,167 @@
+"""What is predicted: masked words, masked words and the next sentence, or the next word.
+
+An objective holds a model, draws its exercise for a step from a source of text, and returns sums of losses,
+one per term, not means: a process that holds a part of the batch can then divide by the count of all.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lib.corpus import PAD, SEP, Grammar, next_word, posterior
+from lib.corpus import Channel as NoisyChannel
+from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
+from lib.encoder import Config
+from lib.fast import hidden_at
+from lib.heads import CausalLM, MaskedLM, NSPHead
+from lib.losses import IGNORE_INDEX
+from lib.training.data import Batch, Source, generator
+
+FLOOR_ROWS = 256  # sentences whose exact posteriors are held in memory at a time
+
+
+class Objective(nn.Module):
+    """What the three have in common. `terms` names the parts of the loss."""
+
+    terms: tuple[str, ...]
+    causal = False
+    pooler = False
+
+    def draw(self, source: Source, step: int) -> Batch:
+        raise NotImplementedError
+
+    def forward(self, batch: Batch) -> Tensor:
+        raise NotImplementedError
+
+    def counts(self, batch: Batch) -> Tensor:
+        """How many predictions each term of `forward` sums, (terms,)."""
+        return (batch.labels != IGNORE_INDEX).sum().double().reshape(1)
+
+    def nothing(self) -> Tensor:
+        """Zero, but connected to every weight: a process without a prediction still joins the average."""
+        return sum(p.sum() for p in self.parameters()) * 0.0
+
+
+class Masked(Objective):
+    """BERT's first exercise: `rate` of the words pass through `channel`, and are to be told."""
+
+    terms = ("mlm",)
+
+    def __init__(self, config: Config, rate: float = 0.15, channel: Channel = BERT_CHANNEL):
+        super().__init__()
+        self.model, self.rate, self.channel = MaskedLM(config), rate, channel
+
+    def draw(self, source: Source, step: int) -> Batch:
+        return self.hide(source.sentences(step), source, step)
+
+    def hide(self, ids: Tensor, source: Source, step: int) -> Batch:
+        draw = generator(source.seed, "mask", step)
+        selected = select_tokens(source.alphabet.maskable(ids), self.rate, generator=draw)
+        noisy, labels = corrupt(ids, selected, source.alphabet, self.channel, generator=draw)
+        return Batch(noisy, labels, ids != source.special.pad)
+
+    def forward(self, batch: Batch) -> Tensor:
+        selected = batch.labels != IGNORE_INDEX
+        if not selected.any():
+            return self.nothing().reshape(1)
+        hidden = hidden_at(self.model.encoder, batch.ids, selected, batch.real)  # (M, d)
+        return self.word_loss(hidden, batch.labels[selected]).reshape(1)
+
+    def word_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        logits = self.model.head(hidden, self.model.encoder.embeddings.token.weight)  # (M, V)
+        return F.cross_entropy(logits, labels, reduction="sum")
+
+    def floor(self, grammar: Grammar, batch: Batch) -> Tensor:
+        """What the exact posterior loses at each prediction of the batch, (M,)."""
+        observed = batch.ids[:, 1:].masked_fill(batch.ids[:, 1:] == SEP, PAD)  # (B, N - 1), words only
+        channel = NoisyChannel(self.rate, self.channel.mask, self.channel.random)
+        exact = posterior(grammar, observed, channel=channel)  # (B, N - 1, V)
+        return label_surprisal(exact, batch.labels[:, 1:])
+
+
+class MaskedPairs(Masked):
+    """BERT's two exercises at once: masked words in [CLS] A [SEP] B [SEP], and does B follow A?"""
+
+    terms = ("mlm", "nsp")
+    pooler = True
+
+    def __init__(self, config: Config, rate: float = 0.15, channel: Channel = BERT_CHANNEL):
+        super().__init__(config, rate, channel)
+        if self.model.encoder.pooler is None:
+            raise ValueError("config.pooler must be True: next sentence prediction reads the pooled vector")
+        self.nsp = NSPHead(config)
+
+    def draw(self, source: Source, step: int) -> Batch:
+        pairs = source.pairs(step)
+        batch = self.hide(pairs.ids, source, step)
+        return batch._replace(segments=pairs.segment_ids, is_next=pairs.labels)
+
+    def counts(self, batch: Batch) -> Tensor:
+        return torch.cat([super().counts(batch), torch.tensor([float(len(batch.is_next))]).double()])
+
+    def forward(self, batch: Batch) -> Tensor:
+        selected = batch.labels != IGNORE_INDEX
+        wanted = selected.clone()
+        wanted[:, 0] = True  # [CLS], which is never masked
+        hidden = hidden_at(self.model.encoder, batch.ids, wanted, batch.real, batch.segments)  # (M + B, d)
+        is_cls = (torch.arange(wanted.shape[1]) == 0).expand(wanted.shape)[wanted]
+        scores = self.nsp(self.model.encoder.pooler(hidden[is_cls][:, None]))  # (B, 2)
+        nsp = F.cross_entropy(scores, batch.is_next, reduction="sum")
+        return torch.stack([self.word_loss(hidden[~is_cls], batch.labels[selected]), nsp])
+
+    def floor(self, grammar: Grammar, batch: Batch) -> None:
+        """Not computed: words of A inform those of B through the topic, with one chance in two."""
+        return None
+
+
+class NextWord(Objective):
+    """GPT's exercise: every token after [CLS], [SEP] included, from those on its left."""
+
+    terms = ("causal",)
+    causal = True
+
+    def __init__(self, config: Config):
+        super().__init__()
+        self.model = CausalLM(config)
+
+    def draw(self, source: Source, step: int) -> Batch:
+        ids = source.sentences(step)
+        real = ids != source.special.pad
+        labels = torch.full_like(ids, IGNORE_INDEX)
+        labels[:, :-1] = ids[:, 1:].masked_fill(~real[:, 1:], IGNORE_INDEX)
+        return Batch(ids, labels, real)
+
+    def forward(self, batch: Batch) -> Tensor:
+        selected = batch.labels != IGNORE_INDEX
+        # Padding on the right is in nobody's past: the causal mask alone hides it.
+        hidden = self.model.encoder(batch.ids)[selected]  # (M, d)
+        logits = hidden @ self.model.encoder.embeddings.token.weight.T  # (M, V)
+        return F.cross_entropy(logits, batch.labels[selected], reduction="sum").reshape(1)
+
+    def floor(self, grammar: Grammar, batch: Batch) -> Tensor:
+        """What the exact next-word distribution loses at each prediction of the batch, (M,)."""
+        words = batch.ids[:, 1:-1].masked_fill(batch.ids[:, 1:-1] == SEP, PAD)  # (B, N - 2)
+        exact = next_word(grammar, words)  # (B, N - 1, V)
+        return label_surprisal(exact, batch.labels[:, :-1])
+
+
+OBJECTIVES: dict[str, type[Objective]] = {"mlm": Masked, "mlm+nsp": MaskedPairs, "causal": NextWord}
+
+
+def label_surprisal(exact: Tensor, labels: Tensor) -> Tensor:
+    """-log p(label) where there is a label, (M,), from exact distributions (B, N, V)."""
+    selected = labels != IGNORE_INDEX
+    return -exact[selected].gather(-1, labels[selected][:, None]).squeeze(-1).log()
+
+
+@torch.no_grad()
+def predictions(objective: Objective, ids: Tensor, position: int, top: int = 3) -> list[tuple[int, float]]:
+    """The likeliest tokens at one position of a row of ids (N,), with their probabilities.
+
+    A masked model tells the token of that position, a causal one the token after it.
+    """
+    training = objective.training
+    objective.eval()
+    best = objective.model(ids[None])[0, position].softmax(-1).topk(top)
+    objective.train(training)
+    return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
