@@ -72,12 +72,12 @@ def _marked(decorator: ast.expr) -> str | None:
 
 def asserts(code: str) -> list[set[str]]:
     """For each `assert` of some code that can fail, the names that it reads."""
-    checks = [node.test for node in ast.walk(ast.parse(_python(code))) if isinstance(node, ast.Assert)]
+    checks = [node.test for node in ast.walk(ast.parse(plain_python(code))) if isinstance(node, ast.Assert)]
     read = [{n.id for n in ast.walk(check) if isinstance(n, ast.Name)} for check in checks]
     return [names for names in read if names]
 
 
-def _python(code: str) -> str:
+def plain_python(code: str) -> str:
     """IPython's own lines (magics, shell) are not Python."""
     return "\n".join("" if re.match(r"\s*[%!]", line) else line for line in code.splitlines())
 

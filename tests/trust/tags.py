@@ -6,10 +6,11 @@ that silence more than one output (skipping a cell, comments, notebook metadata)
 """
 
 import ast
+import builtins
 import re
 
 from tests.trust.pages import Page, source, tags
-from tests.trust.statements import _python, asserts
+from tests.trust.statements import asserts, plain_python
 
 IGNORE = "nbval-ignore-output"
 FORBIDDEN_TAGS = {"nbval-skip", "pytest-validate-ignore-output", "skip-execution"}
@@ -24,15 +25,14 @@ def has_picture(cell: dict) -> bool:
 
 
 def names(code: str) -> set[str]:
-    """The variables that some code reads or makes, without those that it imports."""
-    tree = ast.parse(_python(code))
-    imported = {
-        a.asname or a.name
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Import | ast.ImportFrom)
-        for a in n.names
-    }
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - imported
+    """The variables that some code shows: no imports, no builtins, nothing that only an assert reads."""
+    tree = ast.parse(plain_python(code))
+    asserted = {id(n) for check in ast.walk(tree) if isinstance(check, ast.Assert) for n in ast.walk(check)}
+    imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+    known = {alias.asname or alias.name for statement in imports for alias in statement.names} | set(
+        dir(builtins)
+    )
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in asserted} - known
 
 
 def problems(page: Page, notebook_metadata: dict) -> list[str]:

@@ -1,0 +1,30 @@
+"""Citations in the pages and entries in the bibliography."""
+
+import re
+
+from tests.trust.pages import pages, read_page
+from tests.trust.prose import bibliography
+
+CITE = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
+
+
+def cited() -> dict[str, list[str]]:
+    """Where each key is cited."""
+    found: dict[str, list[str]] = {}
+    for path in pages():
+        for block in read_page(path).blocks:
+            for keys in CITE.findall(block.text):
+                for key in keys.split(","):
+                    found.setdefault(key.strip(), []).append(f"{path.name}, {block.name}")
+    return found
+
+
+def test_every_citation_is_in_the_bibliography():
+    known = set(re.findall(r"^@\w+\{([^,\s]+),", bibliography(), re.MULTILINE))
+    missing = {key: places for key, places in cited().items() if key not in known}
+    assert cited() and not missing, f"not in references.bib: {missing}"
+
+
+def test_no_key_is_defined_twice():
+    keys = re.findall(r"^@\w+\{([^,\s]+),", bibliography(), re.MULTILINE)
+    assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)

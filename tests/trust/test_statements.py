@@ -1,0 +1,63 @@
+"""Statements, their cells and their property tests agree; and the check notices when they do not."""
+
+import pytest
+
+from tests.trust.made_up import code, page, prose
+from tests.trust.pages import chapters, read_page
+from tests.trust.statements import asserts, labels_in_prose, problems
+
+
+def test_labels_agree():
+    found = problems([read_page(path) for path in chapters()])
+    assert not found, "\n".join(found)
+
+
+def test_the_chapters_do_state_something():
+    for path in chapters():
+        labels, _ = labels_in_prose(read_page(path))
+        assert labels, f"{path.name} states no theorem, lemma or observation"
+
+
+THEOREM = "```{prf:theorem} Soma\n:label: teo-soma\nA soma é um.\n```"
+CELL = code("teo", "assert soma == 1", tags=("statement:teo-soma",))
+TEST = '@pytest.mark.statement("teo-soma")\n@given(st.integers())\ndef test_soma(n):\n    assert n == n\n'
+
+
+def found_in(tmp_path, cells, test):
+    (tmp_path / "test_made_up.py").write_text(test, encoding="utf-8")
+    return problems([page(*cells)], tmp_path)
+
+
+def test_a_good_chapter_passes(tmp_path):
+    assert found_in(tmp_path, [prose("t", THEOREM), CELL], TEST) == []
+
+
+@pytest.mark.parametrize(
+    ("theorem", "cell", "test", "message"),
+    [
+        (THEOREM.replace(":label: teo-soma\n", ""), CELL, TEST, "“Soma” has no :label:"),
+        (THEOREM, code("teo", "assert soma == 1"), TEST, "no code cell is tagged statement:teo-soma"),
+        (THEOREM, CELL | {"source": "print(soma)"}, TEST, "asserts nothing"),
+        (THEOREM, CELL | {"source": "assert True"}, TEST, "asserts nothing"),
+        (THEOREM, CELL, "", "no property test carries the mark of teo-soma"),
+        (THEOREM, CELL, TEST.replace("@given(st.integers())\n", ""), "needs @given and an assert"),
+        (THEOREM, CELL, TEST.replace("assert n == n", "n == n"), "needs @given and an assert"),
+        (THEOREM, CELL, TEST + TEST.replace("teo-soma", "teo-outro"), "a test marks teo-outro"),
+        ("Sem teorema.", CELL, TEST, "no statement has the label teo-soma"),
+        (THEOREM + "\n\n" + THEOREM, CELL, TEST, "the label teo-soma is used twice"),
+        (THEOREM.replace("theorem", "observation").replace("teo-soma", "obs"), CELL, TEST, "mark of obs"),
+    ],
+)
+def test_a_gap_is_named(tmp_path, theorem, cell, test, message):
+    found = found_in(tmp_path, [prose("t", theorem), cell], test)
+    assert any(message in problem for problem in found), found
+
+
+def test_proofs_and_definitions_are_not_statements(tmp_path):
+    text = "```{prf:proof}\nÓbvio.\n```\n\n```{prf:definition} Soma\n:label: def-soma\nA soma.\n```"
+    assert found_in(tmp_path, [prose("t", text)], "") == []
+
+
+def test_an_assertion_on_nothing_does_not_count():
+    assert asserts("assert True\nassert 1 == 1") == []
+    assert asserts("%matplotlib inline\nassert soma == 1") == [{"soma"}]

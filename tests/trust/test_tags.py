@@ -1,0 +1,64 @@
+"""What nbval cannot compare is tagged and asserted; and the check notices when it is not."""
+
+import json
+
+import pytest
+
+from tests.trust.made_up import code, page
+from tests.trust.pages import notebook_page, notebooks
+from tests.trust.tags import IGNORE, problems
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.name)
+def test_nothing_escapes_both_nbval_and_an_assertion(path):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    found = problems(notebook_page(path, notebook), notebook["metadata"])
+    assert not found, "\n".join(found)
+
+
+PLOT = "fig = plot(pesos)\nassert pesos.sum() == 1"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [code("texto", "print(1)", "1")],
+        [code("figura", PLOT, tags=(IGNORE,), picture=True)],
+        [
+            code("figura", "plot(pesos)", tags=(IGNORE,), picture=True),
+            code("depois", "assert pesos is not None"),
+        ],
+    ],
+)
+def test_good_cells_pass(cells):
+    assert problems(page(*cells), {}) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([code("f", "plot(pesos)", tags=(IGNORE,), picture=True)], "nothing asserts what the picture shows"),
+        ([code("f", "plot(a)\nassert b == 1", tags=(IGNORE,), picture=True)], "nothing asserts"),
+        ([code("f", "plot(a)\nassert True", tags=(IGNORE,), picture=True)], "nothing asserts"),
+        (
+            [
+                code("f", "plot(a)", tags=(IGNORE,), picture=True),
+                code("g", "b = 1"),
+                code("h", "assert a == 1"),
+            ],
+            "nothing asserts",
+        ),
+        ([code("f", PLOT, picture=True)], "goes with a picture, and only with one"),
+        ([code("f", PLOT, "0.5", tags=(IGNORE,))], "goes with a picture, and only with one"),
+        ([code("f", "print(1)", "1", tags=("nbval-skip",))], "is not allowed"),
+        ([code("f", "# NBVAL_SKIP\nprint(1)", "1")], "a comment switches nbval off"),
+        ([code("f", "  ## NBVAL_IGNORE_OUTPUT\nprint(1)", "1")], "a comment switches nbval off"),
+    ],
+)
+def test_an_escape_is_named(cells, message):
+    found = problems(page(*cells), {})
+    assert any(message in problem for problem in found), found
+
+
+def test_a_switch_for_the_whole_notebook_is_named():
+    assert "switches checks off" in problems(page(code("f", "print(1)", "1")), {"nbval": {}})[0]
