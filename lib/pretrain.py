@@ -1,0 +1,378 @@
+"""The command `python -m lib.pretrain`: trains a model on the course's grammar or on a text of yours.
+
+    python -m lib.pretrain                                  masked words, on the Portuguese grammar
+    python -m lib.pretrain livro.txt --objective mlm+nsp    BERT's two exercises, on a text file
+    torchrun --nproc-per-node 2 -m lib.pretrain ...         the same run, by two processes
+
+The same command, given again, goes on where the run stopped, however it stopped. It speaks Portuguese, as the
+book does: what it prints is read by a student.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from lib.checkpoint import Checkpoints, atomic_write, fingerprint
+from lib.corpus import PORTUGUESE, Grammar
+from lib.encoder import Config
+from lib.tokenizer import Tokenizer
+from lib.training import (
+    OBJECTIVES,
+    GrammarSource,
+    Recipe,
+    Special,
+    TextSource,
+    Trainer,
+    World,
+    hold_out,
+    joined,
+    predictions,
+    save_model,
+    train,
+)
+from lib.training.data import Document, Source, generator
+
+RUNS = Path("_build/runs")
+HELD_OUT_SEED = -1  # no run may have it
+FEWEST_WORDS = 100
+LONGEST_SENTENCE = 60  # words; longer ones are cut
+STOPPED = 130  # exit code after Ctrl-C
+PRESETS = {
+    "curso": {"d": 64, "layers": 2, "heads": 4, "steps": 3000, "batch": 128, "lr": 4e-3, "dropout": 0.0},
+    "teste": {"d": 16, "layers": 1, "heads": 2, "steps": 30, "batch": 8, "lr": 3e-3, "dropout": 0.0},
+}
+
+
+class Refusal(Exception):
+    """What the user gave cannot be used; the message is one sentence in Portuguese."""
+
+
+# The text
+
+
+def read_text(path: Path) -> str:
+    """The content of a UTF-8 file with enough words in it, or a Refusal that says what is wrong and where."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise Refusal(f"não consegui ler {path}: {error.strerror or error}.") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = "parece UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "talvez seja Latin-1"
+        raise Refusal(
+            f"{path} não está em UTF-8: o byte 0x{data[error.start]:02X} na posição {error.start} "
+            f"(linha {line}) é inválido; {hint}. Converta o arquivo para UTF-8 e tente de novo."
+        ) from None
+    words = len(text.split())
+    if not words:
+        raise Refusal(f"{path} está vazio: não há o que aprender.")
+    if words < FEWEST_WORDS:
+        raise Refusal(f"{path} tem só {words} palavras; são precisas pelo menos {FEWEST_WORDS}.")
+    return text
+
+
+def paragraphs_of(text: str) -> list[list[str]]:
+    """Sentences, grouped in paragraphs; a blank line ends one. A text without paragraphs is cut into some."""
+    documents = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        sentences = [" ".join(s.split()) for s in re.split(r"(?<=[.!?…])\s+|\n", paragraph)]
+        words = [s.split() for s in sentences if s]
+        cut = [w[i : i + LONGEST_SENTENCE] for w in words for i in range(0, len(w), LONGEST_SENTENCE)]
+        documents.append([" ".join(piece) for piece in cut])
+    documents = [document for document in documents if document]
+    if len(documents) >= 20:
+        return documents
+    sentences = [sentence for document in documents for sentence in document]
+    size = max(1, min(8, len(sentences) // 20))
+    return [sentences[i : i + size] for i in range(0, len(sentences), size)]
+
+
+def split(documents: list[list[str]], share: float = 0.05) -> tuple[list[list[str]], list[list[str]]]:
+    """Paragraphs to train on, and those held out: a twentieth, drawn once and for all."""
+    if len(documents) < 2:
+        raise Refusal("o texto tem uma só frase: não há como separar uma parte para a avaliação.")
+    order = torch.randperm(len(documents), generator=generator(0, "split")).tolist()
+    out = set(order[: max(1, round(share * len(documents)))])
+    return [d for i, d in enumerate(documents) if i not in out], [documents[i] for i in sorted(out)]
+
+
+# The run
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a run reads: a source to train on, one to evaluate on, how often, and what identifies the data."""
+
+    source: Source
+    held_out: Source
+    batches: int
+    identity: dict
+    tokenizer: Tokenizer | None = None
+
+
+def material(options: argparse.Namespace) -> Material:
+    """The sources that the options ask for."""
+    if options.text is None:
+        grammar = read_grammar(options.grammar) if options.grammar else PORTUGUESE
+        held_out = GrammarSource(grammar, 256, HELD_OUT_SEED)
+        identity = {"grammar": hashlib.sha256(repr(grammar.rules).encode()).hexdigest()}
+        return Material(GrammarSource(grammar, options.batch, options.seed), held_out, 8, identity)
+    text = read_text(options.text)
+    documents, out = split(paragraphs_of(text))
+    if options.tokenizer:
+        tokenizer = Tokenizer.load(options.tokenizer)
+    else:
+        tokenizer = Tokenizer.train([s for d in documents for s in d], options.vocab_size)
+
+    def source(documents: list[list[str]], batch: int, seed: int) -> TextSource:
+        ids = [tokenized(document, tokenizer) for document in documents]
+        special = Special(*tokenizer.special_ids)
+        return TextSource(ids, tokenizer.vocabulary, batch, seed, options.max_length, special)
+
+    held_out = source(out, 64, HELD_OUT_SEED)
+    identity = {
+        "text": hashlib.sha256(text.encode()).hexdigest(),
+        "vocabulary": hashlib.sha256("\n".join(tokenizer.vocabulary).encode()).hexdigest(),
+    }
+    batches = min(32, -(-len(held_out.blocks) // held_out.batch))
+    return Material(source(documents, options.batch, options.seed), held_out, batches, identity, tokenizer)
+
+
+def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
+    """The ids of each sentence, without [CLS] and [SEP]."""
+    batch = tokenizer.encode_batch(document)
+    return [row[1 : n - 1].tolist() for row, n in zip(batch.ids, batch.lengths.tolist(), strict=True)]
+
+
+def read_grammar(path: Path) -> Grammar:
+    return Grammar.from_text(read_bytes_as_text(path))
+
+
+def read_bytes_as_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal(f"não consegui ler a gramática {path}: {error}.") from None
+
+
+def pretrain(options: argparse.Namespace, world: World) -> int:
+    """Train as the options say, from the beginning or from the last checkpoint; returns the exit code."""
+    data = material(options)
+    kind = OBJECTIVES[options.objective]
+    config = Config(
+        len(data.source.words),
+        d=options.d,
+        layers=options.layers,
+        heads=options.heads,
+        positions=max(data.source.max_length, 2 * data.source.max_length if kind.pooler else 0),
+        causal=kind.causal,
+        pooler=kind.pooler,
+        dropout=options.dropout,
+        pad_id=data.source.special.pad,
+    )
+    recipe = Recipe(options.steps, options.lr)
+    settings = {
+        "objective": options.objective,
+        "config": asdict(config),
+        "recipe": asdict(recipe),
+        "batch": options.batch,
+        "seed": options.seed,
+        "data": data.identity,
+    }
+    run = fingerprint(settings)
+    folder = options.run or RUNS / f"{options.objective}-{run}"
+    require_own_folder(folder, settings)
+    torch.manual_seed(options.seed)
+    trainer = Trainer(kind(config), data.source, recipe, world)
+    checkpoints = Checkpoints(folder, run)
+    resume(trainer, checkpoints)
+    say = tqdm.write if world.leads else lambda line: None
+    held_out = hold_out(trainer.objective, data.held_out, data.batches)
+    if world.leads:
+        atomic_write(folder / "settings.json", json.dumps(settings, indent=1, sort_keys=True).encode())
+    describe(trainer, held_out.floor, folder, say)
+    with asked_to_stop(world) as stop:
+        train(
+            trainer,
+            held_out=held_out,
+            evaluate_every=options.evaluate_every or max(1, options.steps // 10),
+            checkpoints=checkpoints,
+            save_every=options.save_every,
+            log=folder / "log.jsonl",
+            stop=stop,
+            tell=lambda record: report(record, trainer, data, say),
+            progress=not options.quiet,
+        )
+    if trainer.step < recipe.steps:
+        say(f"\nParado no passo {trainer.step} de {recipe.steps}; tudo foi salvo em {folder}.")
+        say("Para continuar de onde parou, repita o mesmo comando:\n  " + command_line())
+        return STOPPED
+    if world.leads:
+        dtype = torch.float16 if options.half else torch.float32
+        save_model(folder / "model", trainer.objective, data.source.words, dtype)
+        if data.tokenizer:
+            data.tokenizer.save(folder / "model" / "tokenizer.json")
+    say(f"Pronto: o modelo está em {folder / 'model'}, a curva em {folder / 'log.jsonl'}.")
+    return 0
+
+
+def require_own_folder(folder: Path, settings: dict) -> None:
+    """Refuse a folder that belongs to another run, and say in what they differ."""
+    path = folder / "settings.json"
+    if not path.exists():
+        return
+    try:
+        other = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        raise Refusal(
+            f"{path} está danificado: apague a pasta {folder} ou escolha outra com --run."
+        ) from None
+    if other != settings:
+        differ = [key for key in settings if not isinstance(other, dict) or other.get(key) != settings[key]]
+        raise Refusal(
+            f"a pasta {folder} é de outro treinamento (diferem: {', '.join(differ)}); "
+            "escolha outra com --run."
+        )
+
+
+def resume(trainer: Trainer, checkpoints: Checkpoints) -> None:
+    """Go on from the newest checkpoint that can be trusted; the leading process reads for all."""
+    found = None
+    if trainer.world.leads:
+        found = checkpoints.newest(lambda error: tqdm.write(f"Checkpoint recusado: {error}", file=sys.stderr))
+    found = trainer.world.from_leader(found)
+    if found is not None:
+        trainer.restore(found)
+
+
+def describe(trainer: Trainer, floor: float | None, folder: Path, say) -> None:
+    weights = sum(p.numel() for p in trainer.objective.parameters())
+    say(f"{weights:,} parâmetros, {len(trainer.source.words):,} palavras no vocabulário; pasta {folder}")
+    if floor is not None:
+        say(f"Piso exato nesta avaliação: {floor:.4f} nats por palavra; nenhum modelo faz melhor em média.")
+    if trainer.step:
+        say(f"Continuando do passo {trainer.step}.")
+
+
+def report(record: dict, trainer: Trainer, data: Material, say) -> None:
+    """One line for an evaluation, and what the model says of two sentences that it never saw."""
+    losses = {key.removeprefix("held_out_"): v for key, v in record.items() if key.startswith("held_out_")}
+    line = f"passo {record['step']}: " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
+    if "floor" in record:
+        excess = record["held_out_" + trainer.objective.terms[0]] / record["floor"] - 1
+        line += f" (piso {record['floor']:.4f}, {100 * excess:+.1f}%)"
+    say(line)
+    for sentence in data.held_out.sentences(0)[:2]:
+        say("  " + sample_line(trainer, data.source, sentence))
+
+
+def sample_line(trainer: Trainer, source: Source, sentence: torch.Tensor) -> str:
+    """A sentence with a gap in the middle (cut there, for a causal model) and the three likeliest words."""
+    pad, _, _, _, mask = source.special
+    sentence = sentence[sentence != pad].clone()
+    place = len(sentence) // 2
+    told = source.words[int(sentence[place])]
+    if trainer.objective.causal:
+        sentence = sentence[:place]
+        likeliest = predictions(trainer.objective, sentence, place - 1)
+        shown = [*(source.words[int(i)] for i in sentence[1:]), "___"]
+    else:
+        sentence[place] = mask
+        likeliest = predictions(trainer.objective, sentence, place)
+        shown = [source.words[int(i)] for i in sentence[1:-1]]
+    guesses = ", ".join(f"{source.words[i]} {p:.2f}" for i, p in likeliest)
+    return f"{' '.join(shown).replace(' ##', '')}  ({told}) → {guesses}"
+
+
+@contextmanager
+def asked_to_stop(world: World) -> Iterator:
+    """A function that tells whether Ctrl-C (or a polite kill) has come; a second Ctrl-C ends at once.
+
+    torchrun passes Ctrl-C on to processes that the terminal has told already, so there all are taken as one.
+    """
+    asked: list[int] = []
+
+    def note(number: int, _) -> None:
+        asked.append(number)
+        if len(asked) > 1 and world.size == 1:
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def command_line() -> str:
+    return " ".join(["python -m lib.pretrain", *sys.argv[1:]])
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m lib.pretrain", description="Treina um modelo de linguagem.")
+    parser.add_argument("text", nargs="?", type=Path, help="arquivo de texto em UTF-8 (sem ele: a gramática)")
+    parser.add_argument(
+        "--objective", choices=OBJECTIVES, default="mlm", help="o que o modelo aprende a prever"
+    )
+    parser.add_argument("--preset", choices=PRESETS, default="curso", help="de onde vêm os valores não dados")
+    parser.add_argument(
+        "--grammar", type=Path, help="arquivo com outra gramática (NOME -> peso símbolos | ...)"
+    )
+    parser.add_argument("--run", type=Path, help="pasta do treinamento (padrão: uma para cada configuração)")
+    parser.add_argument("--tokenizer", type=Path, help="tokenizer.json a usar (padrão: treinar um no texto)")
+    parser.add_argument("--vocab-size", type=int, default=4000, help="tamanho do vocabulário a treinar")
+    parser.add_argument("--max-length", type=int, default=64, help="tokens por sequência, num texto")
+    for name, kind, what in (
+        ("d", int, "largura do modelo"),
+        ("layers", int, "blocos"),
+        ("heads", int, "cabeças"),
+        ("steps", int, "passos"),
+        ("batch", int, "frases por passo, somados todos os processos"),
+        ("lr", float, "taxa de aprendizado máxima"),
+        ("dropout", float, "dropout"),
+    ):
+        parser.add_argument(f"--{name}", type=kind, help=what)
+    parser.add_argument("--seed", type=int, default=0, help="semente de tudo o que é sorteado")
+    parser.add_argument("--evaluate-every", type=int, help="passos entre avaliações")
+    parser.add_argument("--save-every", type=int, default=200, help="passos entre checkpoints")
+    parser.add_argument("--half", action="store_true", help="grava o modelo final em float16")
+    parser.add_argument("--quiet", action="store_true", help="sem barra de progresso")
+    options = parser.parse_args(arguments)
+    for name, value in PRESETS[options.preset].items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+    if options.seed < 0:
+        parser.error("--seed deve ser >= 0")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse(arguments)
+    with joined() as world:
+        try:
+            return pretrain(options, world)
+        except (Refusal, ValueError, OSError, FloatingPointError) as error:
+            if world.leads:
+                print(f"erro: {error}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            if world.leads:
+                print("\nInterrompido; o último checkpoint vale. Repita o comando.", file=sys.stderr)
+            return STOPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
