@@ -4,6 +4,8 @@ grammar     the rule form, and the finite automaton that it compiles to
 inference   exact posteriors of hidden, replaced or corrupted words (forward-backward)
 entropy     floors: the lowest loss that any model can reach
 sampling    seeded sentences and paragraphs with their labels
+lexicon     the words and topics of the Portuguese grammar, as data
+portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the compiled corpus
 """
 
 from lib.corpus.entropy import Floor, Floors, bidirectional_floor, causal_floor, corrupt, floors, mlm_floor
@@ -16,12 +18,14 @@ from lib.corpus.inference import (
     posterior,
     topic_log_joint,
 )
+from lib.corpus.portuguese import PORTUGUESE
 from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
 
 __all__ = [
     "CLS",
     "MASK",
     "PAD",
+    "PORTUGUESE",
     "SEP",
     "SPECIALS",
     "UNK",

@@ -7,9 +7,9 @@
 
 Each is an average over tokens, as a training loss is: expected sum of losses over expected number of
 predicted tokens. Where all that a model can see is enumerable the floor is exact. Otherwise sentences and
-corruptions are drawn, the entropy of the EXACT posterior is taken at each predicted token, and the ratio of the
-sums is given with a 95% interval (central limit theorem; the bias of a ratio is of order 1/sentences, far below
-the interval). Averaging entropies, not log-probabilities of the words drawn, has the same mean and less variance.
+corruptions are drawn, the entropy of the EXACT posterior is taken at each predicted token, and the ratio of
+the sums is given with a 95% interval (central limit theorem; the bias of a ratio is of order 1/sentences, far
+below it). Averaging entropies, not log-probabilities of the words drawn, has the same mean and less variance.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ class Step:
 class Grammar:
     """A compiled grammar. See the module docstring for the form of `rules`.
 
-    topics      nonterminals, each alone in one alternative of `start`, that become sentence labels
+    topics      nonterminals, each alone in one alternative of `start`, that become sentence labels;
+                a mapping gives each label its nonterminal
     attributes  labels of lexical classes, e.g. `{"N_animal": {"pos": "NOUN", "sense": "animal"}}`
     extra_words words of the vocabulary that the grammar never emits (for tasks built on it)
     """
@@ -56,14 +57,14 @@ class Grammar:
         rules: Mapping[str, Iterable[tuple[float, str | Sequence[str]]]],
         start: str = "S",
         *,
-        topics: Sequence[str] = (),
+        topics: Sequence[str] | Mapping[str, str] = (),
         attributes: Mapping[str, Mapping[str, str]] | None = None,
         extra_words: Sequence[str] = (),
     ):
         self.rules = _checked_rules(rules, start)
         self.start = start
         self.lexical = {name for name, alternatives in self.rules.items() if self._is_lexical(alternatives)}
-        self.topics, self.topic_prior = self._checked_topics(tuple(topics))
+        self._set_topics(topics if isinstance(topics, Mapping) else {name: name for name in topics})
         self.words = (*SPECIALS, *self._distinct_words(extra_words))
         self.word_id = {word: i for i, word in enumerate(self.words)}
         self._compile()
@@ -102,7 +103,7 @@ class Grammar:
             f"{self.node_end.numel()} nodes, {self.arc_source.numel()} arcs, {len(self.topics)} topics)"
         )
 
-    # -- words and ids ------------------------------------------------------------------------------------
+    # -- words and ids
 
     def encode(self, sentence: str | Sequence[str]) -> torch.Tensor:
         """Ids of a sentence's words, `[MASK]` allowed; a word that is not in the vocabulary is an error."""
@@ -124,17 +125,20 @@ class Grammar:
         labels = [index[self.attributes.get(name, {}).get(attribute, "")] for name in self.classes]
         return torch.tensor(labels), names
 
-    # -- compilation --------------------------------------------------------------------------------------
+    # -- compilation
 
     def _is_lexical(self, alternatives) -> bool:
         return all(
             len(body) == 1 and body[0] not in self.rules and not _is_mark(body[0]) for _, body in alternatives
         )
 
-    def _checked_topics(self, topics: tuple[str, ...]) -> tuple[tuple[str, ...], torch.Tensor]:
+    def _set_topics(self, topics: Mapping[str, str]) -> None:
+        self.topics = tuple(topics) or (self.start,)
+        self.topic_symbols = tuple(topics.values()) or (self.start,)
         if not topics:
-            return (self.start,), torch.ones(1, dtype=torch.float64)
-        prior = dict.fromkeys(topics, 0.0)
+            self.topic_prior = torch.ones(1, dtype=torch.float64)
+            return
+        prior = dict.fromkeys(self.topic_symbols, 0.0)
         for weight, body in self.rules[self.start]:
             if len(body) != 1 or body[0] not in prior:
                 raise ValueError(
@@ -143,7 +147,7 @@ class Grammar:
             prior[body[0]] += weight
         if missing := [topic for topic, weight in prior.items() if weight == 0]:
             raise ValueError(f"topics: {missing} are not alternatives of {self.start!r}")
-        return topics, torch.tensor(list(prior.values()), dtype=torch.float64)
+        self.topic_prior = torch.tensor(list(prior.values()), dtype=torch.float64)  # (T,)
 
     def _distinct_words(self, extra_words: Sequence[str]) -> list[str]:
         symbols = (
@@ -157,25 +161,39 @@ class Grammar:
 
     def _steps(self, stack: tuple[str, ...], depth: int = 0) -> dict[Step, float]:
         """Every way to reach the next word (or the end) from a stack, with its probability."""
-        if depth > MAX_DEPTH:
-            raise ValueError(f"rules: {stack[0]!r} is left-recursive, so the automaton would not be finite")
         marks: tuple[str, ...] = ()
         while stack and _is_mark(stack[0]):
             marks, stack = (*marks, stack[0]), stack[1:]
         if not stack:
             return {Step(marks, None, ()): 1.0}
-        head, rest = stack[0], stack[1:]
-        if head not in self.rules or head in self.lexical:
-            return {Step(marks, head, rest): 1.0}
         steps: dict[Step, float] = {}
-        for weight, body in self.rules[head]:
-            for step, probability in self._steps((*body, *rest), depth + 1).items():
-                full = Step((*marks, *step.marks), step.lexical, step.rest)
-                steps[full] = steps.get(full, 0.0) + weight * probability
+        for first, probability in self._openings(stack[0], depth).items():
+            if first.lexical is not None:
+                onward = {Step(first.marks, first.lexical, first.rest + stack[1:]): 1.0}
+            else:  # the symbol gave no word: the next one on the stack goes on
+                onward = self._steps((*first.marks, *stack[1:]), depth)
+            for step, share in onward.items():
+                full = Step(marks + step.marks, step.lexical, step.rest)
+                steps[full] = steps.get(full, 0.0) + probability * share
         return steps
 
+    def _openings(self, symbol: str, depth: int) -> dict[Step, float]:
+        """The steps from one symbol alone, worked out once."""
+        if symbol not in self._known_openings:
+            if depth > MAX_DEPTH:
+                raise ValueError(f"rules: {symbol!r} is left-recursive, so the automaton would not be finite")
+            if symbol not in self.rules or symbol in self.lexical:
+                return {Step((), symbol, ()): 1.0}
+            steps: dict[Step, float] = {}
+            for weight, body in self.rules[symbol]:
+                for step, probability in self._steps(body, depth + 1).items():
+                    steps[step] = steps.get(step, 0.0) + weight * probability
+            self._known_openings[symbol] = steps
+        return self._known_openings[symbol]
+
     def _compile(self) -> None:
-        nodes = {(topic,): i for i, topic in enumerate(self.topics)}
+        self._known_openings: dict[str, dict[Step, float]] = {}
+        nodes = {(symbol,): i for i, symbol in enumerate(self.topic_symbols)}
         classes: dict[str, int] = {}
         arcs, arc_marks, ends = [], [], []
         pending = list(nodes)
@@ -205,6 +223,7 @@ class Grammar:
         self.arc_marks = tuple(arc_marks)
         self.node_end = torch.tensor(ends, dtype=torch.float64)  # (Q,)
         self.emission = self._emission()
+        del self._known_openings
         self._check_that_sentences_end()
 
     def _emission(self) -> torch.Tensor:

@@ -1,0 +1,331 @@
+"""The grammar of the corpus: agreement, articles, contractions and frames over the words of `lexicon`.
+
+A sentence is  [time] subject predicate [place] [time] [manner].  Symbols carry the features that must agree:
+`N fruta f s` is the class of feminine singular nouns of the category `fruta`. Brackets give the labels: PER,
+LOC and ORG are entities; sujeito, verbo, objeto, lugar, tempo and modo are what tasks are built from.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from lib.corpus.grammar import Grammar
+from lib.corpus.lexicon import (
+    CATEGORIES,
+    CITIES,
+    DEGREES,
+    INLAND_CITIES,
+    MANNERS,
+    MEN,
+    SHARED_VERBS,
+    SHORT_TIMES,
+    TEAMS,
+    TIMES,
+    TOPICS,
+    WOMEN,
+    Category,
+    Frame,
+    Quality,
+    Topic,
+)
+
+Symbols = tuple[str, ...]
+ARTICLE = {("m", "s"): "o", ("f", "s"): "a", ("m", "p"): "os", ("f", "p"): "as"}
+CONTRACTED = {
+    "de": {"o": "do", "a": "da", "os": "dos", "as": "das"},
+    "em": {"o": "no", "a": "na", "os": "nos", "as": "nas"},
+    "a": {"o": "ao", "a": "à", "os": "aos", "as": "às"},
+}
+DETERMINERS = {
+    ("m", "s"): ((0.6, "o"), (0.28, "um"), (0.12, "esse")),
+    ("f", "s"): ((0.6, "a"), (0.28, "uma"), (0.12, "essa")),
+    ("m", "p"): ((0.6, "os"), (0.2, "dois"), (0.2, "alguns")),
+    ("f", "p"): ((0.6, "as"), (0.2, "duas"), (0.2, "algumas")),
+}
+QUESTION_WORDS = ("quem", "que", "onde", "quando")
+
+
+class _Builder:
+    """Collects rules and attributes of lexical classes while frames are unfolded into agreement features."""
+
+    def __init__(self):
+        self.rules: dict[str, list[tuple[float, Symbols]]] = {}
+        self.attributes: dict[str, dict[str, str]] = {}
+
+    def add(self, name: str, alternatives, **attributes: str) -> str:
+        """A nonterminal, made once: the same name always means the same alternatives."""
+        if name not in self.rules:
+            self.rules[name] = [
+                (w, tuple(body.split()) if isinstance(body, str) else body) for w, body in alternatives
+            ]
+            if attributes:
+                self.attributes[name] = attributes
+        return name
+
+    def words(self, name: str, words, **attributes: str) -> str:
+        """A lexical class in which earlier words are likelier: weight 1 / rank^(1/4)."""
+        return self.add(name, [(rank**-0.25, (word,)) for rank, word in enumerate(words, 1)], **attributes)
+
+    # -- noun phrases
+
+    def noun(self, name: str, gender: str, number: str) -> str:
+        category = CATEGORIES[name]
+        sense = category.sense or name
+        forms = [form for g, form in _nouns(category, number) if g == gender]
+        return self.words(f"N {name} {gender} {number}", forms, pos="NOUN", sense=sense)
+
+    def noun_bar(self, name: str, gender: str, number: str, adjectives: bool = True) -> str:
+        """Noun, with an adjective or a complement: `manga madura`, `manga da camisa`, `pilha de livros`."""
+        category, noun = CATEGORIES[name], self.noun(name, gender, number)
+        alternatives = [(0.6, (noun,))]
+        if category.bare_of:
+            alternatives = [(1, (noun, "de", self.plural_noun(category.bare_of)))]
+        if category.adjectives and adjectives:
+            adjective = self.adjective(category.adjectives, gender, number)
+            alternatives.append((0.3, (noun, adjective)))
+        if category.of:
+            alternatives.append((0.35, (noun, self.prepositional("de", category.of))))
+        return self.add(f"{'NBAR' if adjectives else 'PLAIN'} {name} {gender} {number}", alternatives)
+
+    def plural_noun(self, name: str) -> str:
+        genders = {gender for gender, _ in _nouns(CATEGORIES[name], "p")}
+        return self.add(f"PLURAL {name}", [(1, (self.noun(name, g, "p"),)) for g in sorted(genders)])
+
+    def adjective(self, adjectives: str, gender: str, number: str, polarity: str = "") -> str:
+        forms = [_adjective(entry, gender, number) for entry in adjectives.split()]
+        attributes = {"pos": "ADJ"} | ({"polarity": polarity} if polarity else {})
+        return self.words(f"ADJ {adjectives} {polarity} {gender} {number}", forms, **attributes)
+
+    def noun_phrase(self, name: str, definite: bool) -> str:
+        """Object: any determiner for countable nouns, the definite article for the others."""
+        definite = definite or not CATEGORIES[name].countable
+        alternatives = []
+        for weight, gender, number in _agreements(CATEGORIES[name]):
+            determiner = ARTICLE[gender, number]
+            if not definite:
+                determiner = self.add(
+                    f"DET {gender} {number}", [(w, (d,)) for w, d in DETERMINERS[gender, number]], pos="DET"
+                )
+            alternatives.append((weight, (determiner, self.noun_bar(name, gender, number))))
+        return self.add(f"{'THE' if definite else 'NP'} {name}", alternatives)
+
+    def prepositional(self, preposition: str, name: str) -> str:
+        alternatives = []
+        for weight, gender, number in _agreements(CATEGORIES[name]):
+            article = ARTICLE[gender, number]
+            head = CONTRACTED[preposition][article] if preposition in CONTRACTED else (preposition, article)
+            head = head if isinstance(head, tuple) else (head,)
+            modified = (
+                self.noun_bar(name, gender, number)
+                if CATEGORIES[name].of
+                else self.noun(name, gender, number)
+            )
+            alternatives.append((weight, (*head, modified)))
+        return self.add(f"PP {preposition} {name}", alternatives)
+
+    def complement(self, text: str) -> Symbols:
+        """Symbols of a frame's complement, as `lexicon` writes it; noun phrases are labelled `objeto`."""
+        symbols: list[str] = []
+        for token in text.split():
+            optional, token = token.endswith("?"), token.rstrip("?")
+            if token[0] in "@!":
+                part = ("(objeto", self.noun_phrase(token[1:].replace("-", " "), token[0] == "!"), ")")
+            elif ":" in token:
+                preposition, name = token.split(":")
+                part = (self.prepositional(preposition, name.replace("-", " ")),)
+            else:
+                part = (token,)
+            if optional:
+                part = (self.add(f"OPT {token}", [(0.7, ()), (0.3, part)]),)
+            symbols.extend(part)
+        return tuple(symbols)
+
+    # -- predicates
+
+    def verb(self, verbs: str, number: str, polarity: str = "", pos: str = "VERB") -> str:
+        forms = [_verb(entry, number) for entry in verbs.split()]
+        attributes = {"pos": pos} | ({"polarity": polarity} if polarity else {})
+        return self.words(f"{pos} {verbs} {polarity} {number}", forms, **attributes)
+
+    def frame(self, frame: Frame, number: str, tail: str) -> list[tuple[float, Symbols]]:
+        has_phrase = "em:" in frame.complement or "com:" in frame.complement  # one more would be too many
+        tail = f"{tail} time" if has_phrase else f"{tail} manner" if frame.manner else tail
+        rest = (*self.complement(frame.complement), tail)
+        if frame.polarity == "gostar":
+            yes, no = (self.verb(frame.verbs, number, p) for p in ("positivo", "negativo"))
+            liked, disliked = ("(verbo", yes, ")", *rest), ("não", "(verbo", no, ")", *rest)
+            return [(frame.weight / 2, liked), (frame.weight / 2, disliked)]
+        affirmed = ("(verbo", self.verb(frame.verbs, number, frame.polarity), ")", *rest)
+        if not frame.negation:
+            return [(frame.weight, affirmed)]
+        return [(0.93 * frame.weight, affirmed), (0.07 * frame.weight, ("não", *affirmed))]
+
+    def quality(self, quality: Quality, gender: str, number: str, tail: str) -> list[tuple[float, Symbols]]:
+        copula = self.verb(quality.verb, number, pos="AUX")
+        degree = self.words(
+            f"DEGREE {bool(quality.polarity)}", DEGREES[: 2 if quality.polarity else 3], pos="ADV"
+        )
+        adjective = self.adjective(quality.adjectives, gender, number, quality.polarity)
+        return [(quality.weight, ("(verbo", copula, ")", degree, adjective, f"{tail} time"))]
+
+    # -- sentences
+
+    def phrases(self, name: str, phrases) -> str:
+        return self.add(
+            name, [(rank**-0.25, tuple(phrase.split())) for rank, phrase in enumerate(phrases, 1)]
+        )
+
+    def tails(self, topic: Topic, name: str) -> None:
+        """Ends of a sentence: `free`; `front`, when the time came first; `must`, after a short subject."""
+        cities = CITIES + INLAND_CITIES if topic.inland else CITIES
+        cities = [(1, (in_, "(LOC", *city, ")")) for in_, *city in map(str.split, cities)]
+        city = self.add("CITY" if topic.inland else "COAST", cities)
+        where = self.add(f"WHERE {name}", [(0.7, (self.prepositional("em", topic.places),)), (0.3, (city,))])
+        place = ("(lugar", where, ")")
+        time = ("(tempo", self.phrases("TIME", TIMES), ")")
+        manner = ("(modo", self.phrases("MANNER", MANNERS), ")")
+        must = [(0.5, place), (0.3, time), (0.2, (*place, *time))]
+        free = [(0.28, ()), *((0.72 * w, body) for w, body in must)]
+        for kind, alternatives in {"free": free, "front": [(0.6, ()), (0.4, place)], "must": must}.items():
+            tail = f"TAIL {name} {kind}"
+            self.add(tail, alternatives)
+            self.add(f"{tail} manner", [(0.8, (tail,)), (0.2, manner)])
+            when = {"free": [(0.5, ()), (0.5, time)], "front": [(1, ())], "must": [(1, time)]}[kind]
+            self.add(f"{tail} time", when)
+
+    def subjects(self, topic: Topic, role: str, frames):
+        """(weight, symbols, gender, number, is it one word) of each kind of subject that fills a role."""
+        # Not "a manga madura estava muito madura": what will get a quality has no adjective before it.
+        adjectives = role == "agente" or not any(isinstance(frame, Quality) for frame in frames)
+        categories = [(0.5, topic.agents), (0.25, "pessoa")] if role == "agente" else [(1.0, role)]
+        for share, name in categories:
+            for weight, gender, number in _agreements(CATEGORIES[name]):
+                determiner = self.add(
+                    f"SDET {gender} {number}",
+                    [(0.88, (ARTICLE[gender, number],)), (0.12, (_demonstrative(gender, number),))],
+                    pos="DET",
+                )
+                noun = self.noun_bar(name, gender, number, adjectives)
+                yield share * weight, (determiner, noun), gender, number, False
+        if role == "agente":
+            woman = self.words("WOMAN", WOMEN.split(), pos="PROPN")
+            man = self.words("MAN", MEN.split(), pos="PROPN")
+            yield 0.09, ("(PER", woman, ")"), "f", "s", True
+            yield 0.09, ("(PER", man, ")"), "m", "s", True
+            yield 0.07, ("(PER", woman, ")", "e", "(PER", man, ")"), "m", "p", False
+
+    def topic(self, name: str, topic: Topic) -> None:
+        self.tails(topic, name)
+        roles: dict[str, list[Frame | Quality]] = defaultdict(list)
+        for frame in topic.frames:
+            roles[frame.subject].append(frame)
+        for thing in topic.things:
+            thing = "@" + thing.replace(" ", "-")
+            roles["agente"].append(
+                Frame(1.5 / len(topic.things), "agente", SHARED_VERBS, thing, negation=False)
+            )
+        for kind, front in (
+            ("free", ()),
+            ("front", ("(tempo", self.phrases("SHORT TIME", SHORT_TIMES), ")")),
+        ):
+            alternatives = []
+            for role, frames in roles.items():
+                total = sum(frame.weight for frame in frames)
+                for weight, subject, gender, number, short in self.subjects(topic, role, frames):
+                    tail = f"TAIL {name} {'must' if short and kind == 'free' else kind}"
+                    predicate = self.predicate(f"{name} {role}", frames, gender, number, tail)
+                    alternatives.append((total * weight, (*front, "(sujeito", *subject, ")", predicate)))
+            if name == "futebol":
+                alternatives.extend(
+                    (2.0 / len(TEAMS), (*front, *self.match(team, name, kind))) for team in TEAMS
+                )
+            self.add(f"{name} {kind}", alternatives)
+        self.add(f"S {name}", [(0.85, (f"{name} free",)), (0.15, (f"{name} front",))])
+
+    def predicate(self, name: str, frames, gender: str, number: str, tail: str) -> str:
+        alternatives = []
+        for frame in frames:
+            if isinstance(frame, Frame):
+                alternatives.extend(self.frame(frame, number, tail))
+            else:
+                alternatives.extend(self.quality(frame, gender, number, tail))
+        return self.add(f"PRED {name} {gender} {number} {tail}", alternatives)
+
+    def match(self, team: str, name: str, kind: str) -> Symbols:
+        """`o Santos venceu o Bahia`: a team never plays against itself."""
+        rival = self.add(f"RIVAL {team}", [(1, ("(ORG", *t.split(), ")")) for t in TEAMS if t != team])
+        verb = self.verb("venceu derrotou enfrentou", "s")
+        subject = ("(sujeito", "o", "(ORG", *team.split(), ")", ")")
+        return (*subject, "(verbo", verb, ")", "(objeto", "o", rival, ")", f"TAIL {name} {kind}")
+
+
+def _nouns(category: Category, number: str) -> list[tuple[str, str]]:
+    """(gender, form) of each noun of a category in one number."""
+    forms = []
+    for entry in category.nouns.split():
+        spelled, _, gender = entry.partition(":")
+        singular, _, plural = spelled.partition("/")
+        gender = gender or {"a": "f", "o": "m"}[singular[-1]]
+        forms.append((gender, singular if number == "s" else plural or singular + "s"))
+    return forms
+
+
+def _agreements(category: Category) -> list[tuple[float, str, str]]:
+    """(probability, gender, number): genders as the nouns have them, the plural as the category says."""
+    genders = [gender for gender, _ in _nouns(category, "s")]
+    numbers = [("s", 1 - category.plural), ("p", category.plural)]
+    shares = [(gender, genders.count(gender) / len(genders)) for gender in "mf"]
+    return [(share * p, gender, number) for gender, share in shares for number, p in numbers if share * p > 0]
+
+
+def _adjective(entry: str, gender: str, number: str) -> str:
+    forms = entry.split("/")
+    if len(forms) == 1:
+        stem = entry[:-1]
+        forms = [entry, stem + "a", entry + "s", stem + "as"] if entry.endswith("o") else [entry, entry + "s"]
+    if len(forms) == 2:
+        return forms[number == "p"]
+    return forms[2 * (number == "p") + (gender == "f")]
+
+
+def _verb(entry: str, number: str) -> str:
+    singular, _, plural = entry.partition("/")
+    if number == "s":
+        return singular
+    return plural or singular[:-2] + {"ou": "aram", "eu": "eram", "iu": "iram"}[singular[-2:]]
+
+
+def _demonstrative(gender: str, number: str) -> str:
+    return {"m": "esse", "f": "essa"}[gender] + ("s" if number == "p" else "")
+
+
+def _function_words(rules) -> dict[str, dict[str, str]]:
+    """Part of speech of the words that are written directly in rules, not in a lexical class."""
+    tags = {word: "DET" for word in ARTICLE.values()}
+    tags |= {word: "ADP+DET" for forms in CONTRACTED.values() for word in forms.values()}
+    tags |= {word: "ADP" for word in ("de", "em", "com", "para")} | {"e": "CCONJ"}
+    tags |= {word: "ADV" for word in ("não", "ontem", "hoje", "cedo", "devagar")}
+    tags |= {
+        word: "PROPN"
+        for phrase in (*CITIES, *INLAND_CITIES, *TEAMS)
+        for word in phrase.split()
+        if word[0].isupper()
+    }
+    tags |= {word: "NOUN" for word in ("manhã", "tarde", "noite", "sábado", "semana")}
+    tags |= {word: "NOUN" for word in ("cuidado", "calma", "pressa")} | {"passada": "ADJ"}
+    used = {symbol for alternatives in rules.values() for _, body in alternatives for symbol in body}
+    return {word: {"pos": tag} for word, tag in tags.items() if word in used}
+
+
+def build() -> Grammar:
+    """Compile the Portuguese grammar; every topic is equally likely."""
+    builder = _Builder()
+    for name, topic in TOPICS.items():
+        builder.topic(name, topic)
+    symbols = {name: f"S {name}" for name in TOPICS}
+    builder.add("S", [(1, (symbol,)) for symbol in symbols.values()])
+    attributes = builder.attributes | _function_words(builder.rules)
+    return Grammar(builder.rules, topics=symbols, attributes=attributes, extra_words=QUESTION_WORDS)
+
+
+PORTUGUESE = build()
