@@ -21,6 +21,7 @@ Next sentence prediction is the second exercise of BERT: `next_sentence_pairs` d
 `pair_batch` writes them as [CLS] A [SEP] B [SEP] with segments.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -159,18 +160,19 @@ def select_words(
     if selection == "bernoulli":
         u = torch.rand(maskable.shape, generator=generator, dtype=torch.float64)
         return maskable & (u.gather(-1, word) < rate)
-    selected = torch.zeros(maskable.shape, dtype=torch.bool)
-    if not selected.numel():
-        return selected
-    rows = (maskable.reshape(-1, n), word.reshape(-1, n), _budget(maskable, rate).reshape(-1))
-    for chosen, allowed, of, budget in zip(selected.view(-1, n), *rows, strict=True):
-        words, sizes = of[allowed].unique(return_counts=True)
-        left = int(budget)
-        for w in torch.randperm(len(words), generator=generator):
-            if left > 0 and (sizes[w] <= left or left == budget):
-                chosen |= allowed & (of == words[w])
-                left -= int(sizes[w])
-    return selected
+    if not maskable.numel():
+        return maskable.clone()
+    selected = []
+    rows = (word.reshape(-1, n), maskable.reshape(-1, n), _budget(maskable, rate).reshape(-1))
+    for of, allowed, left in zip(*(x.tolist() for x in rows), strict=True):
+        sizes = Counter(w for w, may in zip(of, allowed, strict=True) if may)
+        words, chosen = list(sizes), set()
+        for k in torch.randperm(len(words), generator=generator).tolist():
+            if left > 0 and (sizes[words[k]] <= left or not chosen):
+                chosen.add(words[k])
+                left -= sizes[words[k]]
+        selected.append([w in chosen for w in of])
+    return torch.tensor(selected).view(maskable.shape)
 
 
 def span_lengths(p: float = SPAN_P, longest: int = LONGEST_SPAN) -> Tensor:

@@ -259,7 +259,7 @@ class Tokenizer:
         """
         texts = (_text("text", text),) if pair is None else (_text("text", text), _text("pair", pair))
         raw = self._truncated(len(texts), max_length, lambda: self._library.encode(*texts))
-        return _encoding(raw, texts)
+        return Encoding(raw.tokens, raw.ids, raw.type_ids, _word_ids(raw), raw.offsets, texts)
 
     def encode_batch(
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None
@@ -271,18 +271,16 @@ class Tokenizer:
             raise ValueError("texts must hold at least one text, got none")
         if pairs is not None and len(pairs) != len(texts):
             raise ValueError(f"pairs must be as many as texts, got {len(pairs)} and {len(texts)}")
-        columns = [[_text("texts", t) for t in texts]]
+        inputs = [_text("texts", text) for text in texts]
         if pairs is not None:
-            columns.append([_text("pairs", t) for t in pairs])
-        rows = list(zip(*columns, strict=True))
-        inputs = rows if pairs is not None else columns[0]
-        raw = self._truncated(len(columns), max_length, lambda: self._library.encode_batch(inputs))
-        encodings = [_encoding(r, row) for r, row in zip(raw, rows, strict=True)]
-        lengths = torch.tensor([len(e) for e in encodings])
+            inputs = list(zip(inputs, (_text("pairs", pair) for pair in pairs), strict=True))
+        n_texts = 1 if pairs is None else 2
+        rows = self._truncated(n_texts, max_length, lambda: self._library.encode_batch(inputs))
+        lengths = torch.tensor([len(row) for row in rows])
         return Batch(
-            _pad([e.ids for e in encodings], self.pad_id),
-            _pad([e.segment_ids for e in encodings], 0),
-            _pad([e.word_ids for e in encodings], -1),
+            _pad([row.ids for row in rows], self.pad_id),
+            _pad([row.type_ids for row in rows], 0),
+            _pad([_word_ids(row) for row in rows], -1),
             torch.arange(int(lengths.max()))[None, :] < lengths[:, None],  # (B, N)
             lengths,
         )
@@ -329,8 +327,10 @@ def _pipeline(model: models.WordPiece, lowercase: bool, strip_accents: bool) -> 
 
 
 def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
-    normalize, cut = pipeline.normalizer.normalize_str, pipeline.pre_tokenizer.pre_tokenize_str
-    return {character for text in texts for word, _ in cut(normalize(text)) for character in word}
+    """What the texts are made of once they are normalised, without what the library takes for spaces."""
+    written = set().union(*map(pipeline.normalizer.normalize_str, texts))
+    words = pipeline.pre_tokenizer.pre_tokenize_str(" ".join(written))
+    return {character for word, _ in words for character in word}
 
 
 def _with_special_tokens(vocabulary: Sequence[str]) -> list[str]:
@@ -350,14 +350,13 @@ def _with_special_tokens(vocabulary: Sequence[str]) -> list[str]:
     return tokens
 
 
-def _encoding(raw: library.Encoding, texts: tuple[str, ...]) -> Encoding:
-    # The library starts counting words again in the second text: two words would share a number.
-    in_first = 1 + max((w for w, s in zip(raw.word_ids, raw.sequence_ids, strict=True) if s == 0), default=-1)
-    words = [
-        -1 if s is None or w is None else w + s * in_first
-        for w, s in zip(raw.word_ids, raw.sequence_ids, strict=True)
-    ]
-    return Encoding(raw.tokens, raw.ids, raw.type_ids, words, raw.offsets, texts)
+def _word_ids(raw: library.Encoding) -> list[int]:
+    word_ids = [-1 if w is None else w for w in raw.word_ids]
+    if raw.n_sequences == 1:
+        return word_ids
+    # The library starts counting again in the second text: two words would share a number.
+    in_first = 1 + max((w for w, s in zip(word_ids, raw.sequence_ids, strict=True) if s == 0), default=-1)
+    return [w + in_first if s == 1 else w for w, s in zip(word_ids, raw.sequence_ids, strict=True)]
 
 
 def _pad(rows: list[list[int]], value: int) -> Tensor:

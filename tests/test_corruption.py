@@ -36,6 +36,7 @@ from lib.corruption import (
     span_lengths,
     truncate_pair,
 )
+from lib.tokenizer import Tokenizer
 
 FALSE_ALARM = 1e-9
 PAD, UNK, CLS, SEP, MASK = range(5)
@@ -311,6 +312,22 @@ def test_an_unknown_word_is_not_selected_although_it_has_a_word_id():
     ids, word_ids = torch.tensor([[CLS, 7, UNK, 8, SEP]]), torch.tensor([[-1, 0, 1, 2, -1]])
     labels = mask_words(ids, word_ids, ALPHABET, rate=1.0, generator=seeded()).labels
     assert labels.tolist() == [[-100, 7, -100, 8, -100]]
+
+
+def test_whole_words_of_a_real_tokenizer_in_pairs():
+    tokenizer = Tokenizer(["o", "gat", "##inho", "corre", "rapida", "##mente", "late"])
+    alphabet = Alphabet(tokenizer.size, tokenizer.mask_id, tokenizer.special_ids)
+    batch = tokenizer.encode_batch(["o gatinho corre", "corre"], ["o gatinho late rapidamente", "o lobo"])
+    together = set()
+    for seed in range(40):
+        labels = mask_words(batch.ids, batch.word_ids, alphabet, generator=seeded(seed), rate=0.5).labels
+        assert (labels[batch.ids < 5] == -100).all(), (
+            "special tokens, padding and [UNK] (lobo) are left alone"
+        )
+        selected = labels[0] != -100  # [CLS] o gat ##inho corre [SEP] o gat ##inho late rapida ##mente [SEP]
+        assert selected[2] == selected[3] and selected[7] == selected[8] and selected[10] == selected[11]
+        together.add((bool(selected[2]), bool(selected[7])))
+    assert len(together) == 4, "gatinho of the first sentence and of the second are two words"
 
 
 # Selection of spans
