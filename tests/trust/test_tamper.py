@@ -110,6 +110,14 @@ def test_nbval_comparison_sees_text_and_not_pictures():
     assert not fresh.nbval_accepts(old, new)
 
 
+def test_how_a_stream_is_cut_does_not_matter():
+    old, new = code("f", "print()", "soma 1\nfim"), code("f", "print()", "soma ")
+    new["outputs"].append({"output_type": "stream", "name": "stdout", "text": ["1\n", "fim"]})
+    assert fresh.nbval_accepts(old, new) and fresh.nbval_accepts(new, old)
+    new["outputs"][1]["text"][0] = "2\n"
+    assert not fresh.nbval_accepts(old, new)
+
+
 def test_text_of_an_ignored_cell_must_be_what_the_code_gives():
     old = notebook(code("f", "plot()", tags=(IGNORE,), picture=True))
     new = copy.deepcopy(old)
