@@ -169,16 +169,16 @@ def test_paragraphs_keep_their_topic():
 
 def test_topic_posterior_is_calibrated(batch):
     """Mean posterior of the true topic against how often the most likely topic is the true one."""
-    shares = topic_log_joint(PORTUGUESE, batch.ids).softmax(-1)
+    shares = topic_log_joint(PORTUGUESE, batch.ids[:1000]).softmax(-1)
     confidence, guess = shares.max(-1)
-    hits = (guess == batch.topics).double()
-    error = 4 * ((hits - confidence).std() / math.sqrt(len(batch)) + 1e-9)
+    hits = (guess == batch.topics[:1000]).double()
+    error = 4 * ((hits - confidence).std() / math.sqrt(len(hits)) + 1e-9)
     assert abs(hits.mean() - confidence.mean()) < error
 
 
 def test_posteriors_predict_frequencies_on_the_large_grammar(batch):
     """Average log-loss of exact posteriors equals their average entropy: true only of the true posteriors."""
-    rows = batch.ids[:600]
+    rows = batch.ids[:400]
     words = rows != PAD
     gaps = {}
     probabilities = leave_one_out(PORTUGUESE, rows)
@@ -214,19 +214,18 @@ def portuguese_floors():
     pure = Channel(0.15, 1, 0)
     return {
         "causal": causal_floor(PORTUGUESE),
-        "both": bidirectional_floor(PORTUGUESE, 1000, limit=0),
-        "mlm": mlm_floor(PORTUGUESE, pure, 1000, limit=0),
-        "channel": mlm_floor(PORTUGUESE, Channel(), 1000, limit=0),
+        "both": bidirectional_floor(PORTUGUESE, 600, limit=0),
+        "mlm": mlm_floor(PORTUGUESE, pure, 600, limit=0),
+        "channel": mlm_floor(PORTUGUESE, Channel(), 600, limit=0),
     }
 
 
 def test_causal_floor_is_exact_and_agrees_with_sampling(portuguese_floors, batch):
     floor = portuguese_floors["causal"]
     assert floor.exact
-    loss = -log_probability(PORTUGUESE, batch.ids)
-    tokens = batch.lengths + 1.0
-    residual = loss - floor.value * tokens
-    assert abs(residual.mean()) < 4 * residual.std() / math.sqrt(len(batch))
+    loss = -log_probability(PORTUGUESE, batch.ids[:1500])
+    residual = loss - floor.value * (batch.lengths[:1500] + 1.0)
+    assert abs(residual.mean()) < 4 * residual.std() / math.sqrt(len(loss))
 
 
 def test_both_sides_are_worth_more_than_the_left(portuguese_floors):

@@ -5,6 +5,7 @@ inference   exact posteriors of hidden, replaced or corrupted words (forward-bac
 entropy     floors: the lowest loss that any model can reach
 sampling    seeded sentences and paragraphs with their labels
 lexicon     the words and topics of the Portuguese grammar, as data
+tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions; the exact NSP posterior
 portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the compiled corpus
 """
 

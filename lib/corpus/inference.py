@@ -19,6 +19,7 @@ import torch.nn.functional as F
 
 from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Grammar
 
+CHUNK = 128
 TINY = torch.finfo(torch.float64).tiny
 Sentence = str | Sequence[str] | torch.Tensor
 
@@ -128,23 +129,30 @@ def next_word(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
     ids, single = _batch(grammar, sentence)
     if (ids == MASK).any():
         raise ValueError("sentence: contains [MASK], expected words only")
-    batch, width = ids.shape
-    result = torch.zeros(batch, width + 1, len(grammar), dtype=torch.float64)
+    result = torch.zeros(len(ids), ids.shape[1] + 1, len(grammar), dtype=torch.float64)
+    for rows, length in _by_length(ids):
+        result[rows, : length + 1] = _next_word(grammar, ids[rows, :length])
+    return result[0] if single else result
+
+
+def _next_word(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
+    batch, length = ids.shape
     alpha = _initial(grammar).expand(batch, -1).T  # (Q, B)
-    for i in range(width + 1):
-        steps = alpha[grammar.arc_source] * grammar.arc_probability[:, None]  # (A, B)
-        by_class = _scatter(steps, grammar.arc_class, len(grammar.classes))  # (C, B)
-        ongoing = (ids[:, i - 1] != PAD) if i else torch.ones(batch, dtype=torch.bool)
+    rows = []
+    for i in range(length + 1):
+        arcs = (alpha > 0).any(1)[grammar.arc_source].nonzero().squeeze(1)  # (A_i,)
+        steps = alpha[grammar.arc_source[arcs]] * grammar.arc_probability[arcs, None]  # (A_i, B)
+        by_class = _scatter(steps, grammar.arc_class[arcs], len(grammar.classes))  # (C, B)
         row = by_class.T @ grammar.emission  # (B, V)
         row[:, SEP] = grammar.node_end @ alpha
-        result[:, i] = torch.where(ongoing[:, None], row, 0.0)
-        if i < width:
-            emitted = grammar.emission[:, ids[:, i]][grammar.arc_class]  # (A, B)
-            alpha = _scatter(steps * emitted, grammar.arc_target, grammar.node_end.numel())  # (Q, B)
+        rows.append(row)
+        if i < length:
+            emitted = grammar.emission[:, ids[:, i]][grammar.arc_class[arcs]]  # (A_i, B)
+            alpha = _scatter(steps * emitted, grammar.arc_target[arcs], grammar.node_end.numel())  # (Q, B)
             scale = alpha.sum(0)
-            _refuse_impossible((scale == 0) & (ids[:, i] != PAD))
-            alpha = alpha / scale.clamp_min(TINY)
-    return result[0] if single else result
+            _refuse_impossible(scale == 0)
+            alpha = alpha / scale
+    return torch.stack(rows, 1)  # (B, N+1, V)
 
 
 def log_probability(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
@@ -166,9 +174,10 @@ def _topic_log_joint(grammar: Grammar, evidence: torch.Tensor) -> torch.Tensor:
     likelihood = evidence @ grammar.emission.T  # (B, N, C)
     beta = grammar.node_end[:, None].expand(-1, batch)  # (Q, B)
     log_scale = torch.zeros(batch, dtype=torch.float64)
-    for i in reversed(range(length)):
-        steps = grammar.arc_probability[:, None] * likelihood[:, i].T[grammar.arc_class]  # (A, B)
-        beta = _scatter(steps * beta[grammar.arc_target], grammar.arc_source, grammar.node_end.numel())
+    for i, arcs in reversed(list(enumerate(_layers(grammar, length)))):
+        steps = grammar.arc_probability[arcs, None] * likelihood[:, i].T[grammar.arc_class[arcs]]  # (A_i, B)
+        steps = steps * beta[grammar.arc_target[arcs]]
+        beta = _scatter(steps, grammar.arc_source[arcs], grammar.node_end.numel())  # (Q, B)
         scale = beta.sum(0).clamp_min(TINY)
         beta, log_scale = beta / scale, log_scale + scale.log()
     topics = beta[: len(grammar.topics)].T  # (B, T)
@@ -180,6 +189,8 @@ def messages(grammar: Grammar, evidence: torch.Tensor) -> tuple[torch.Tensor, to
     batch, length, _ = evidence.shape
     likelihood = evidence @ grammar.emission.T  # (B, N, C)
     layers = _layers(grammar, length)
+    if not len(layers[0]):
+        raise ValueError(f"sentence: the grammar has no sentence of {length} words")
     alphas, log_total = [_initial(grammar).expand(batch, -1).T], torch.zeros(batch, dtype=torch.float64)
     for i, arcs in enumerate(layers):
         steps = alphas[-1][grammar.arc_source[arcs]] * grammar.arc_probability[arcs, None]  # (A_i, B)
@@ -247,8 +258,6 @@ def _layers(grammar: Grammar, length: int) -> tuple[torch.Tensor, ...]:
     layers = []
     for reach in reversed(ahead):
         arcs = (behind[source] & reach[target]).nonzero().squeeze(1)  # (A_i,)
-        if not len(arcs):
-            raise ValueError(f"sentence: the grammar has no sentence of {length} words")
         behind = torch.zeros_like(behind)
         behind[target[arcs]] = True
         layers.append(arcs)
@@ -275,10 +284,11 @@ def _batch(grammar: Grammar, sentence: Sentence) -> tuple[torch.Tensor, bool]:
 
 
 def _by_length(ids: torch.Tensor) -> Iterator[tuple[torch.Tensor, int]]:
-    """The rows of each length in a padded batch."""
+    """The rows of each length in a padded batch, a few at a time so that the work fits in the cache."""
     lengths = (ids != PAD).sum(1)
     for length in lengths.unique().tolist():
-        yield (lengths == length).nonzero().squeeze(1), length
+        for rows in (lengths == length).nonzero().squeeze(1).split(CHUNK):
+            yield rows, length
 
 
 def _refuse_impossible(impossible: torch.Tensor) -> None:

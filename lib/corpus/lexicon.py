@@ -3,9 +3,9 @@
 Notation
     noun       `manga`: gender and plural follow from the ending; `mamão/mamões:m` spells them out
     adjective  `maduro` has four forms, `verde` two; `bom/boa/bons/boas` spells them out
-    verb       `cortou`: third person of the past; the plural (`cortaram`) follows; `fez/fizeram` spells it out
+    verb       `cortou`: third person of the past; its plural follows; `fez/fizeram` spells it out
     complement `@fruta` a noun phrase of that category, `!fruta` the same with the definite article;
-               `de:fruta`, `em:`, `com:` a prepositional phrase, contracted (`da manga`); `?` makes it optional
+               `de:fruta`, `em:`, `com:` a prepositional phrase (`da manga`); `?` makes it optional
 """
 
 from __future__ import annotations
@@ -195,6 +195,9 @@ CATEGORIES = {
     "linha de costura": Category("linha", "branco vermelho fino"),
     "peça de roupa": Category("peça", "bonito elegante"),
 }
+
+PEOPLE = {"pessoa", "cozinheiro", "jogador", "goleiro", "treinador", "músico", "professor", "aluno"}
+PEOPLE |= {"pescador", "cliente", "fazendeiro", "mecânico", "programador", "costureiro", "torcida", "público"}
 
 PLEASED = Quality(0.5, "agente", "feliz/felizes animado", "positivo", "ficou")
 UPSET = Quality(0.5, "agente", "triste cansado", "negativo", "ficou")

@@ -24,11 +24,13 @@ class Span:
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sampled sentence with its labels. `senses` is None at words that have a single sense."""
+    """One sampled sentence with its labels. `meanings` has the category of every word that has one; `senses`
+    the same, at the words with more than one possible sense only."""
 
     words: tuple[str, ...]
     topic: str
     pos: tuple[str, ...]
+    meanings: tuple[str | None, ...]
     senses: tuple[str | None, ...]
     spans: tuple[Span, ...]
     sentiment: str
@@ -64,15 +66,14 @@ class Sentences:
         words = tuple(self.grammar.decode(self.ids[i]))
         classes = [self.grammar.classes[self.grammar.arc_class[arc]] for arc in arcs]
         attributes = [self.grammar.attributes.get(name, {}) for name in classes]
+        meanings = tuple(a.get("sense") for a in attributes)
         ambiguous = ambiguous_words(self.grammar)
         return Sentence(
             words=words,
             topic=self.grammar.topics[int(self.topics[i])],
             pos=tuple(a.get("pos", "") for a in attributes),
-            senses=tuple(
-                a.get("sense") if word in ambiguous else None
-                for word, a in zip(words, attributes, strict=True)
-            ),
+            meanings=meanings,
+            senses=tuple(m if word in ambiguous else None for word, m in zip(words, meanings, strict=True)),
             spans=_spans([self.grammar.arc_marks[arc] for arc in arcs]),
             sentiment=_sentiment([a.get("polarity") for a in attributes]),
         )
