@@ -239,7 +239,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, default=200, help="digits of each kind to try")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**9))
     options = parser.parse_args(arguments)
-    lines, missed = attempt(candidates(), options.seed, None if options.all else options.sample)
+    try:
+        kinds = candidates()
+    except ValueError as stale:
+        print(f"error: {stale}", file=sys.stderr)
+        return 1
+    lines, missed = attempt(kinds, options.seed, None if options.all else options.sample)
     for candidate in missed:
         print(f"not caught: {candidate}", file=sys.stderr)
     print("\n".join(lines))
