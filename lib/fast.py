@@ -43,26 +43,20 @@ def hidden_at(
     selected: Tensor,
     mask: Tensor | None = None,
     segments: Tensor | None = None,
+    *,
+    packed: bool = True,
 ) -> Tensor:
     """`encoder(ids, mask, segments)[selected]`, (M, d), without computing the rest of the last block.
 
     `mask` is (B, N) or (B, 1, N), the real tokens; every selected position must be one of them.
+    `packed=False` keeps the padding, to measure what packing alone is worth.
     """
-    encoder.check(ids, mask, segments)
-    real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.reshape(-1, ids.shape[1])
-    if real.shape != ids.shape:
-        raise ValueError(f"mask must mark the real tokens, (B, N) or (B, 1, N), got {tuple(mask.shape)}")
-    if selected.dtype != torch.bool or selected.shape != ids.shape:
-        raise ValueError(
-            f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
-            f"got {selected.dtype} and {tuple(selected.shape)}"
-        )
-    if (selected & ~real).any():
-        raise ValueError("selected must lie on real tokens only; it also marks padding")
+    allowed = encoder.check(ids, mask, segments)  # None, or (B, 1, 1, N)
+    real = _real_tokens(ids, selected, mask)  # (B, N)
     if not selected.any():
         return encoder.embeddings.token.weight.new_empty(0, encoder.config.d)
-    positions, order, allowed = encoder.embeddings.count(ids), None, None
-    if not real.all():
+    positions, order = encoder.embeddings.count(ids), None
+    if packed and allowed is not None:
         source = pack(real)  # (R, T)
         at, hole, sentence = source.clamp(min=0), source < 0, source // ids.shape[1]
         # Holes form a "sentence" of their own, -1: nobody reads them, and no query is left without keys.
@@ -88,7 +82,7 @@ def block_at(block: Block, x: Tensor, selected: Tensor, mask: Tensor | None, cau
         lower = causal_mask(x.shape[1])[None, None]  # (1, 1, N, N)
         mask = lower if mask is None else mask & lower
     if mask is not None:
-        mask = mask.expand(len(x), 1, *mask.shape[2:])[rows, :, at].transpose(1, 2)  # (B, 1, S, N)
+        mask = mask.expand(len(x), 1, x.shape[1], -1)[rows, :, at].transpose(1, 2)  # (B, 1, S, N)
     z = block.prepare(x)  # (B, N, d)
     attended = block.attention(z, mask, queries=z[rows, at])  # (B, S, d)
     return block.finish(x[selected], attended[torch.arange(most) < counts])  # (M, d)
@@ -154,3 +148,17 @@ def batches_by_tokens(lengths: Sequence[int], budget: int) -> Iterator[list[int]
         batch.append(i)
     if batch:
         yield batch
+
+
+def _real_tokens(ids: Tensor, selected: Tensor, mask: Tensor | None) -> Tensor:
+    real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.reshape(-1, ids.shape[1])
+    if real.shape != ids.shape:
+        raise ValueError(f"mask must mark the real tokens, (B, N) or (B, 1, N), got {tuple(mask.shape)}")
+    if selected.dtype != torch.bool or selected.shape != ids.shape:
+        raise ValueError(
+            f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
+            f"got {selected.dtype} and {tuple(selected.shape)}"
+        )
+    if (selected & ~real).any():
+        raise ValueError("selected must lie on real tokens only; it also marks padding")
+    return real  # (B, N)

@@ -100,12 +100,12 @@ def test_hidden_at_is_the_encoder_at_the_selected(b, n, seed, side):
     ids, labels, mask, segments = batch(b, n, seed, side)
     selected = labels != -100
     expected = encoder(ids, mask, segments)[selected]
-    torch.testing.assert_close(
-        hidden_at(encoder, ids, selected, mask, segments), expected, atol=1e-12, rtol=0
-    )
-    torch.testing.assert_close(
-        hidden_at(encoder, ids, selected, mask[:, None], segments), expected, atol=1e-12, rtol=0
-    )
+    for got in (
+        hidden_at(encoder, ids, selected, mask, segments),
+        hidden_at(encoder, ids, selected, mask[:, None], segments),
+        hidden_at(encoder, ids, selected, mask, segments, packed=False),
+    ):
+        torch.testing.assert_close(got, expected, atol=1e-12, rtol=0)
 
 
 def test_the_last_block_runs_its_feed_forward_on_the_selected_only():
