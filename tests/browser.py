@@ -26,7 +26,9 @@ FLAGS = [
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 AXE = ROOT / "tests" / "_vendor" / "axe-core" / "axe.min.js"
-LOAD_TIMEOUT_MS = 30_000
+LOAD_TIMEOUT_MS = 60_000
+# The page's own script mends names and focus this long after the last change (see course.js).
+SETTLE_MS = 200
 
 
 @contextmanager
@@ -89,6 +91,15 @@ def open_page(browser: Browser, *, viewport: dict = DESKTOP, dark: bool = False,
         context.close()
 
 
+def change_look(page: Page, viewport: dict, dark: bool) -> None:
+    """Resize an open page and switch the system's colours, as a reader's device would."""
+    page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+    wanted = "dark" if dark else "light"
+    page.wait_for_function(f"() => document.documentElement.dataset.theme === '{wanted}'")
+    settle(page)
+
+
 def settle(page: Page) -> None:
     """Wait until formulas, diagrams and widgets of the page have been drawn."""
     page.wait_for_load_state("networkidle")
@@ -100,6 +111,7 @@ def settle(page: Page) -> None:
         "() => document.querySelectorAll('script[type=\"application/vnd.jupyter.widget-view+json\"]').length"
         " <= document.querySelectorAll('.jupyter-widgets').length"
     )
+    page.wait_for_timeout(SETTLE_MS)
 
 
 def axe_violations(page: Page) -> list[str]:

@@ -1,9 +1,10 @@
 """The course's Sphinx extension: a book that needs no network and whose statements read well.
 
 Each function mends one thing that the packages around it do otherwise; its docstring says which and why.
-What concerns words alone is in `course_words`.
+What concerns words alone is in `course_words`, and references in `course_bibliography`.
 """
 
+import course_bibliography
 import course_words
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -73,4 +74,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", make_ids_unique)
     app.connect("html-page-context", add_mermaid_where_used)
     course_words.setup(app)
+    course_bibliography.setup(app)
     return {"version": "1.0", "parallel_read_safe": True, "parallel_write_safe": True}

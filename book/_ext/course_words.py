@@ -22,6 +22,7 @@ PAGE_EDITS = [
     ('title="Toggle primary sidebar"', 'title="Alternar barra lateral" aria-label="Alternar barra lateral"'),
     ('title="Toggle secondary sidebar"', 'title="Alternar sumário" aria-label="Alternar sumário"'),
     ('aria-label="Main"', 'aria-label="Sumário do livro"'),
+    ('aria-label="Page"', 'aria-label="Nesta página"'),
     (r"(Mostrar|Ocultar) source\b", r"\1 o código"),
     (r"(Mostrar|Ocultar) outputs?\b", r"\1 a saída"),
     (r"(Mostrar|Ocultar) content\b", r"\1 a célula"),
@@ -31,8 +32,9 @@ PAGE_EDITS = [
     (r'(<i class="theme-switch [^>]*) title="[^"]*"', r"\1"),
     # The logo and the search button lie outside every landmark.
     ('id="pst-primary-sidebar"', 'id="pst-primary-sidebar" role="region" aria-label="Barra lateral"'),
-    # Invalid roles of the bibliography.
-    (r'role="list" (class="citation-list")|(class="citation" id="[^"]*") role="doc-biblioentry"', r"\1\2"),
+    # Invalid roles of the bibliography, whose titles are in English and should be read as such.
+    ('<div role="list" class="citation-list">', '<div class="citation-list">'),
+    (r'(<div class="citation" id="[^"]*") role="doc-biblioentry"', r'\1 lang="en"'),
     # 1.5 MB of icons as a script, when the theme's own font already draws them.
     (r'<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
 ]

@@ -1,5 +1,5 @@
-// Accessibility that ipywidgets and the theme leave out: names for sliders, and keyboard access to boxes that
-// scroll sideways.
+// Accessibility that ipywidgets and the theme leave out: names for sliders, keyboard access to boxes that scroll
+// sideways, and focus that stays where it was.
 (() => {
   const nameSliders = () => {
     for (const slider of document.querySelectorAll(".widget-hslider, .widget-vslider")) {
@@ -21,6 +21,12 @@
     nameSliders();
     focusScrollers();
   };
+
+  // The theme blurs its own buttons on every click; who uses the keyboard would be sent back to the top.
+  document.addEventListener("click", (event) => {
+    const byKeyboard = event.detail === 0;
+    if (byKeyboard && document.activeElement === document.body) event.target.closest?.("button")?.focus();
+  });
 
   mend();
   let pending;

@@ -1,0 +1,232 @@
+"""The files of the built book: links, anchors, text alternatives, language, and nothing from elsewhere."""
+
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+import pytest
+from bs4 import BeautifulSoup, NavigableString, Tag
+
+from tools.console import ROOT
+
+BUILT = ROOT / "_build" / "html"
+# Collected when the tests are; an empty book is reported by test_the_book_has_its_pages.
+PAGES = sorted(str(path.relative_to(BUILT)) for path in BUILT.rglob("*.html") if "_static" not in path.parts)
+RESOURCES = {
+    "script": ("src",),
+    "link": ("href",),
+    "img": ("src", "srcset"),
+    "source": ("src", "srcset"),
+    "iframe": ("src",),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "object": ("data",),
+    "embed": ("src",),
+}
+REMOTE = re.compile(r"^(?:[a-z]+:)?//", re.IGNORECASE)
+LABELS = ("title", "aria-label", "alt", "placeholder", "data-bs-title", "data-tooltip", "data-prompt")
+# What a reader should never see: TeX outside a formula, MyST outside code.
+RAW_MARKUP = re.compile(
+    r"\\(?:begin|end|frac|text|mathrm|sqrt|le|ge|infty)\b"  # a TeX command
+    r"|(?<![\w$])\$[^$\s][^$\n]*\$"  # $...$
+    r"|\{(?:prf:|cite|term|doc|ref|numref|eq|math)[^}]*\}`"  # a role
+    r"|^\s*(?:```|:::)|^\s*:(?:label|class|name|width):"  # a directive
+    r"|\]\(|\*\*\w|^\s*#{1,6}\s",  # a link, bold, a heading
+    re.MULTILINE,
+)
+# Words of English and of no Portuguese text: grammar, and what the packages around the book are known to say.
+ENGLISH_WORDS = """
+    the of and with from this that is are was to by on or not you your all an it in at be
+    search show hide toggle click copy copied download next previous page skip main content contents
+    back top home print edit light dark settings mode open close expand collapse navigation sidebar
+    proof theorem lemma corollary proposition observation remark exercise solution definition
+    warning tip important figure table chapter section source output cell hidden launch
+    version announcement built theme copyright last updated failed error loading results matching
+"""
+ENGLISH = frozenset(ENGLISH_WORDS.split())
+
+
+@cache
+def soup(page: str) -> BeautifulSoup:
+    return BeautifulSoup((BUILT / page).read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def anchors(page: str) -> frozenset[str]:
+    return frozenset(tag["id"] for tag in soup(page).find_all(id=True))
+
+
+def is_prose(text: NavigableString) -> bool:
+    """Text that a person reads as language: neither code nor formula nor data."""
+    if type(text) is not NavigableString:
+        return False
+    return not any(
+        parent.name in {"script", "style", "code", "pre", "kbd", "noscript"}
+        or "math" in parent.get("class", [])
+        for parent in text.parents
+    )
+
+
+def is_marked_foreign(element: Tag | NavigableString) -> bool:
+    """Words of another language are in italics, have their language declared, or quote a cited work."""
+    chain = [*([element] if isinstance(element, Tag) else []), *element.parents]
+    return any(
+        tag.name in {"em", "i"} or tag.get("lang") == "en" or "references.html#" in tag.get("href", "")
+        for tag in chain
+    )
+
+
+def test_the_book_has_its_pages(book_dir):
+    sources = {path.stem for path in (ROOT / "book").iterdir() if path.suffix in {".md", ".ipynb"}}
+    built = {Path(page).stem for page in PAGES if page.startswith("book/")}
+    assert built == sources
+    assert {"index.html", "search.html"} <= set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    broken = []
+    for link in soup(page).find_all("a", href=True):
+        address, fragment = urldefrag(link["href"])
+        if urlparse(address).scheme in {"http", "https", "mailto"}:
+            continue
+        target = (BUILT / page).parent / unquote(address) if address else BUILT / page
+        if not target.is_file():
+            broken.append(f"{link['href']}: no such file")
+        elif fragment and target.suffix == ".html":
+            known = anchors(str(target.resolve().relative_to(BUILT)))
+            if unquote(fragment) not in known:
+                broken.append(f"{link['href']}: no such anchor")
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_ids_are_unique(page):
+    ids = [tag["id"] for tag in soup(page).find_all(id=True)]
+    assert sorted({identifier for identifier in ids if ids.count(identifier) > 1}) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_images_have_a_text_alternative(page):
+    silent = [
+        image.get("src", "")[:80] for image in soup(page).find_all("img") if not image.get("alt", "").strip()
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_diagrams_have_a_title_and_a_description(page):
+    for diagram in soup(page).select("pre.mermaid"):
+        for required in ("accTitle:", "accDescr:"):
+            assert required in diagram.text, f"a diagram has no {required} line:\n{diagram.text}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_resource_comes_from_elsewhere(page):
+    remote = [
+        f"<{tag.name} {attribute}={tag[attribute]}>"
+        for name, attributes in RESOURCES.items()
+        for tag in soup(page).find_all(name)
+        for attribute in attributes
+        if REMOTE.match(tag.get(attribute, ""))
+    ]
+    inline = [
+        style
+        for style in re.findall(r"url\(\s*['\"]?([^'\")]+)", str(soup(page).head))
+        if REMOTE.match(style)
+    ]
+    assert remote + inline == []
+
+
+def test_no_style_sheet_imports_from_elsewhere(book_dir):
+    remote = [
+        f"{sheet.relative_to(book_dir)}: {address}"
+        for sheet in book_dir.rglob("*.css")
+        for address in re.findall(
+            r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s]+)", sheet.read_text(encoding="utf-8")
+        )
+        if REMOTE.match(address)
+    ]
+    assert remote == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_heavy_scripts_only_where_they_are_used(page):
+    scripts = " ".join(tag.get("src", "") for tag in soup(page).find_all("script"))
+    has_diagram = bool(soup(page).select("pre.mermaid"))
+    has_widget = bool(soup(page).find("script", type="application/vnd.jupyter.widget-view+json"))
+    assert ("mermaid.min.js" in scripts) == has_diagram
+    assert ("embed-amd.js" in scripts) == has_widget
+    assert "fontawesome" not in scripts
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_markup_is_left_in_the_text(page):
+    article = soup(page).find("article") or soup(page)
+    raw = [str(text).strip() for text in article.find_all(string=is_prose) if RAW_MARKUP.search(str(text))]
+    assert raw == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_label_is_portuguese(page):
+    """No English in what is seen or read aloud, apart from words set in italics or declared to be English."""
+    found = []
+    texts = [text for text in soup(page).find_all(string=is_prose) if not is_marked_foreign(text)]
+    labels = [
+        NavigableString(tag[name])
+        for tag in soup(page).find_all(True)
+        for name in LABELS
+        if tag.has_attr(name) and not is_marked_foreign(tag)
+    ]
+    for text in texts + labels:
+        words = re.findall(r"[^\W\d_]+", str(text).lower())
+        if english := sorted(ENGLISH.intersection(words)):
+            found.append(f"{english} in {str(text).strip()[:100]!r}")
+    assert found == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_declares_its_language(page):
+    redirects = soup(page).find("meta", attrs={"http-equiv": "Refresh"}) is not None
+    assert redirects or soup(page).html["lang"] == "pt-BR"
+
+
+def test_statements_are_numbered_by_chapter():
+    titles = {
+        " ".join(title.get_text().split())
+        for title in soup("book/01_masking.html").select("div.admonition.proof[id] > .admonition-title")
+    }
+    assert titles, "chapter 1 has no statements"
+    named = r"(?:Teorema|Lema|Corolário|Proposição|Observação|Definição) 1\.\d+(?: \(.+\))?"
+    assert [title for title in titles if not re.fullmatch(named, title)] == []
+
+
+def test_the_copy_button_speaks_portuguese(book_dir):
+    script = (book_dir / "_static" / "copybutton.js").read_text(encoding="utf-8")
+    default = re.search(r"'en': \{(.*?)\}", script, re.DOTALL)[1]
+    assert re.findall(r": '([^']*)'", default) == [
+        "Copiar",
+        "Copiar para a área de transferência",
+        "Copiado!",
+        "Não foi possível copiar",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_raw"),
+    [
+        ("a soma $a+b$ dá", True),
+        (r"temos \frac{a}{b}", True),
+        ("veja {prf:ref}`teo`", True),
+        ("```{note}", True),
+        (":label: teo", True),
+        ("[texto](pagina.md)", True),
+        ("**negrito**", True),
+        ("custa R$ 5 ou R$ 6", False),
+        ("o conjunto {a, b} e a lista [a, b]", False),
+        ("às 10:30, nota: sim", False),
+    ],
+)
+def test_the_rule_for_raw_markup(text, is_raw):
+    assert bool(RAW_MARKUP.search(text)) is is_raw

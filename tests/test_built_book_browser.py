@@ -1,0 +1,105 @@
+"""Every page of the built book in a real Chromium that cannot reach the network."""
+
+import pytest
+
+from tests.browser import DESKTOP, PHONE, axe_violations, change_look, open_page, page_overflow, settle
+from tests.test_built_book import PAGES, soup
+
+CHAPTER = "book/01_masking.html"
+LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]
+NAMES = ["desktop-light", "desktop-dark", "phone-light", "phone-dark"]
+
+
+@pytest.fixture(scope="module", params=[page for page in PAGES if page != "index.html"])
+def opened(request, browser, book_url):
+    """One page, opened once for all the tests that look at it, with its name."""
+    with open_page(browser) as tab:
+        tab.goto(f"{book_url}/{request.param}")
+        settle(tab)
+        yield tab, request.param
+
+
+def test_a_page_opens_without_trouble(opened):
+    tab, _ = opened
+    assert not tab.problems, tab.problems
+
+
+def test_formulas_are_typeset(opened):
+    tab, name = opened
+    written = len(soup(name).select(".math"))
+    assert tab.locator(".math mjx-container").count() == written
+    assert tab.locator("mjx-merror").count() == 0, "MathJax did not understand a formula"
+    assert tab.locator("mjx-assistive-mml").count() == written, "a formula has no text for screen readers"
+
+
+@pytest.mark.parametrize(("viewport", "dark"), LOOKS, ids=NAMES)
+def test_a_page_is_accessible_and_does_not_scroll_sideways(opened, viewport, dark):
+    tab, _ = opened
+    change_look(tab, viewport, dark)
+    assert page_overflow(tab) == 0
+    assert axe_violations(tab) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_from_its_folder(name, book_dir, page):
+    page.goto(f"{book_dir.as_uri()}/{name}")
+    settle(page)
+    assert not page.problems, page.problems
+
+
+def test_the_root_leads_to_the_introduction(book_url, page):
+    page.goto(f"{book_url}/index.html")
+    page.wait_for_url("**/book/intro.html")
+    assert not page.problems, page.problems
+
+
+def test_the_search_finds_the_chapter(book_url, page):
+    page.goto(f"{book_url}/search.html?q=mascaramento")
+    page.wait_for_selector("#search-results li a")
+    found = page.eval_on_selector_all(
+        "#search-results li a", "links => links.map(a => a.getAttribute('href'))"
+    )
+    assert any("01_masking" in address for address in found)
+    assert not page.problems, page.problems
+
+
+def test_the_theme_switch_works_by_keyboard(book_url, page):
+    page.goto(f"{book_url}/book/intro.html")
+    settle(page)
+    seen = []
+    page.focus(".theme-switch-button")
+    for _ in range(3):
+        page.keyboard.press("Enter")
+        seen.append(page.evaluate("document.documentElement.dataset.mode"))
+    assert sorted(seen) == ["auto", "dark", "light"]
+
+
+def test_diagrams_follow_the_theme(book_url, page):
+    def colours(dark):
+        change_look(page, DESKTOP, dark)
+        return page.locator("pre.mermaid svg style").first.text_content()
+
+    page.goto(f"{book_url}/book/intro.html")
+    settle(page)
+    assert colours(dark=False) != colours(dark=True)
+
+
+def test_a_reference_is_reached_from_its_citation(book_url, page):
+    page.goto(f"{book_url}/{CHAPTER}")
+    settle(page)
+    page.locator("a[href*='references.html#']").first.click()
+    page.wait_for_url("**/references.html#*")
+    target = page.url.split("#")[1]
+    assert page.locator(f"[id='{target}']").is_visible()
+
+
+def test_the_watch_on_a_page_sees_trouble(book_url, page):
+    """The collector itself: a console error, a missing file and an external address are all noticed."""
+    page.goto(f"{book_url}/book/intro.html")
+    page.evaluate("console.error('de propósito')")
+    page.evaluate("fetch('nada-aqui.json')")
+    page.evaluate("fetch('https://example.org/').catch(() => 0)")
+    page.wait_for_load_state("networkidle")
+    assert any("de propósito" in text for text in page.problems.console)
+    assert any("nada-aqui.json" in address for address in page.problems.failed)
+    assert page.problems.external == ["https://example.org/"]
