@@ -166,7 +166,7 @@ def _source_check(path: Path, stored: str) -> Callable[[str], bool]:
             (folder / path.name).write_text(text, encoding="utf-8")
             try:
                 return not all(card in stored for card in rendered(folder))
-            except (ValueError, KeyError, TypeError, IndexError, RuntimeError):
+            except Exception:
                 return True  # the page cannot be made at all
 
     return notices
