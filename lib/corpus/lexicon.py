@@ -69,6 +69,7 @@ INLAND_CITIES = ("em São Paulo",)
 TEAMS = ("Santos", "Flamengo", "Bahia", "Fortaleza", "São Paulo")
 SHORT_TIMES = ("ontem", "hoje", "hoje cedo", "de manhã", "à tarde", "à noite", "no sábado")
 TIMES = (*SHORT_TIMES, "na semana passada")
+DAYS = ("ontem", "hoje", "no sábado", "na semana passada")
 MANNERS = ("com cuidado", "com calma", "com pressa", "devagar")
 DEGREES = ("muito", "bastante", "bem")  # the last not before an opinion: "bem bom" is clumsy
 SHARED_VERBS = "viu comprou procurou encontrou guardou perdeu"
@@ -278,7 +279,7 @@ TOPICS = {
     "escola": Topic(
         "aluno",
         "escola",
-        ("material", "folha de papel"),
+        ("material",),
         (
             Frame(1.8, "professor", "corrigiu explicou preparou", "@tarefa", manner=True),
             Frame(1.8, "aluno", "leu entregou fez/fizeram", "@tarefa", manner=True),

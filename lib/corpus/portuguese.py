@@ -13,6 +13,7 @@ from lib.corpus.grammar import Grammar
 from lib.corpus.lexicon import (
     CATEGORIES,
     CITIES,
+    DAYS,
     DEGREES,
     INLAND_CITIES,
     MANNERS,
@@ -149,7 +150,7 @@ class _Builder:
 
     def frame(self, frame: Frame, number: str, tail: str) -> list[tuple[float, Symbols]]:
         has_phrase = "em:" in frame.complement or "com:" in frame.complement  # one more would be too many
-        tail = f"{tail} time" if has_phrase else f"{tail} manner" if frame.manner else tail
+        tail = f"{tail} day" if has_phrase else f"{tail} manner" if frame.manner else tail
         rest = (*self.complement(frame.complement), tail)
         if frame.polarity == "gostar":
             yes, no = (self.verb(frame.verbs, number, p) for p in ("positivo", "negativo"))
@@ -166,7 +167,7 @@ class _Builder:
             f"DEGREE {bool(quality.polarity)}", DEGREES[: 2 if quality.polarity else 3], pos="ADV"
         )
         adjective = self.adjective(quality.adjectives, gender, number, quality.polarity)
-        return [(quality.weight, ("(verbo", copula, ")", degree, adjective, f"{tail} time"))]
+        return [(quality.weight, ("(verbo", copula, ")", degree, adjective, f"{tail} day"))]
 
     # -- sentences
 
@@ -183,6 +184,7 @@ class _Builder:
         where = self.add(f"WHERE {name}", [(0.7, (self.prepositional("em", topic.places),)), (0.3, (city,))])
         place = ("(lugar", where, ")")
         time = ("(tempo", self.phrases("TIME", TIMES), ")")
+        day = ("(tempo", self.phrases("DAY", DAYS), ")")
         manner = ("(modo", self.phrases("MANNER", MANNERS), ")")
         must = [(0.5, place), (0.3, time), (0.2, (*place, *time))]
         free = [(0.28, ()), *((0.72 * w, body) for w, body in must)]
@@ -190,8 +192,8 @@ class _Builder:
             tail = f"TAIL {name} {kind}"
             self.add(tail, alternatives)
             self.add(f"{tail} manner", [(0.8, (tail,)), (0.2, manner)])
-            when = {"free": [(0.5, ()), (0.5, time)], "front": [(1, ())], "must": [(1, time)]}[kind]
-            self.add(f"{tail} time", when)
+            when = {"free": [(0.5, ()), (0.5, day)], "front": [(1, ())], "must": [(1, day)]}[kind]
+            self.add(f"{tail} day", when)
 
     def subjects(self, topic: Topic, role: str, frames):
         """(weight, symbols, gender, number, is it one word) of each kind of subject that fills a role."""
