@@ -4,13 +4,12 @@ Usage: .venv/bin/python -m tools.build_book. The build goes to a folder of its o
 `_build/html` only when it succeeds, so that no page of an older book survives and no half-built book is read.
 """
 
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from tools.console import ROOT, fail, step
+from tools.console import ROOT, fail, plain, step
 
 BUILD = ROOT / "_build"
 
@@ -33,7 +32,7 @@ def build(output: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    report = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    report = plain(done.stdout)
     if done.returncode or not (output / "_build" / "html" / "index.html").exists():
         warnings = [line for line in report.splitlines() if "WARNING" in line or "ERROR" in line]
         print("\n".join(warnings) or report, file=sys.stderr)

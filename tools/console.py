@@ -3,6 +3,7 @@
 It also runs before the virtual environment exists, so it uses the standard library only.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 def step(text):
     """Say, in one line, what is about to happen."""
     print(f"==> {text}", flush=True)
+
+
+def plain(text):
+    """Text without the colours that other programs put in it."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def fail(sentence):

@@ -18,7 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from tools.console import ROOT, fail, step
+from tools.console import ROOT, fail, plain, step
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -93,7 +93,7 @@ def executed_text(path: Path) -> str:
     try:
         execute(notebook, path.resolve().parent)
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
-        lines = [line for line in str(problem).strip().splitlines() if line.strip()]
+        lines = [line for line in plain(str(problem)).strip().splitlines() if line.strip()]
         raise NotebookError(f"{path}: {failing_cell(notebook)} failed: {lines[-1]}") from problem
     return nbformat.writes(normalise(notebook)) + "\n"
 

@@ -1,0 +1,323 @@
+"""The commands behind the Makefile: what they leave, and what they say when something is missing.
+
+Each failure is provoked for real, with a doctored PATH, index or archive, and must end in one sentence.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tools import execute_notebooks, fetch_vendor, find_browser, setup_venv
+from tools.console import ROOT
+
+CODE = nbformat.v4.new_code_cell
+
+
+def run(*command, **environment) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        text=True,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+def assert_one_sentence(done: subprocess.CompletedProcess, *words: str) -> None:
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 and errors[0].endswith("."), done.stderr
+    for word in words:
+        assert word in errors[0]
+
+
+# --- requirements -------------------------------------------------------------------------------------------
+
+
+def requirement_lines(name: str) -> list[str]:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_every_requirement_is_pinned():
+    *pins, last = requirement_lines("requirements.txt")
+    assert last == "-e ."
+    assert [
+        line for line in pins if not re.fullmatch(r"[a-z0-9._-]+==[0-9][\w.]*", line, re.IGNORECASE)
+    ] == []
+
+
+def test_what_is_installed_is_what_is_pinned():
+    """A package that is installed and not pinned would be missing, or different, on another machine."""
+    listed = run(sys.executable, "-m", "pip", "list", "--format=freeze", "--exclude-editable").stdout.split()
+    installed = {re.sub(r"[-_.]+", "-", line.lower()) for line in listed}
+    pins = [*requirement_lines("requirements.txt")[:-1], *requirement_lines("requirements-data.txt")]
+    pinned = {re.sub(r"[-_.]+", "-", line.split()[0].lower()) for line in pins}
+    local = {re.sub(r"\+.*", "", line) for line in installed if not line.startswith("pip==")}
+    assert local == pinned
+
+
+def test_data_packages_are_pinned_by_hash():
+    for line in requirement_lines("requirements-data.txt"):
+        assert re.fullmatch(r"[a-z0-9-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line)
+
+
+def test_torch_is_asked_for_alone_and_exactly():
+    assert setup_venv.torch_pin() == "torch==2.13.0"
+
+
+# --- virtual environment ------------------------------------------------------------------------------------
+
+
+def test_an_old_python_is_refused(capsys):
+    with pytest.raises(SystemExit, match=r"Python 3\.11 or newer is needed and this one is 3\.9\.2"):
+        setup_venv.check_python((3, 9, 2))
+    setup_venv.check_python((3, 11, 0))
+
+
+def test_a_missing_python_gets_a_sentence(tmp_path):
+    """make itself says it: no script can run without an interpreter."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("requirements.txt", "requirements-data.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "setup_venv.py", tmp_path / "tools")
+    done = run("make", "-C", tmp_path, "setup", "PYTHON=")
+    assert_one_sentence(done, "Python was not found", "install python3.11")
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_no_package_index_gets_a_sentence(tmp_path):
+    """pip cannot reach an index: the sentence names the package, and nothing is left that looks finished."""
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
+    folder = tmp_path / "environment"
+    done = run(sys.executable, "-m", "tools.setup_venv", "--venv", folder, **offline)
+    assert_one_sentence(done, "torch==2.13.0", "connect to the network")
+
+
+def test_a_broken_environment_is_recognised(tmp_path):
+    assert not setup_venv.is_healthy(tmp_path / "missing")
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    assert not setup_venv.is_healthy(broken)
+    assert setup_venv.is_healthy(Path(sys.executable))
+
+
+# --- third-party JavaScript ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def packed(tmp_path):
+    """A tarball such as npm packs, and the manifest entry that describes it."""
+    source = tmp_path / "package"
+    (source / "dist").mkdir(parents=True)
+    (source / "dist" / "code.js").write_text("let x = 1;")
+    (source / "dist" / "notes.txt").write_text("not wanted")
+    tarball = tmp_path / "code-1.0.0.tgz"
+    with tarfile.open(tarball, "w:gz") as archive:
+        archive.add(source, "package")
+    digest = hashlib.sha512(tarball.read_bytes()).hexdigest()
+    package = {"name": "code", "version": "1.0.0", "sha512": digest, "root": "dist", "files": ["*.js"]}
+    return package, tarball
+
+
+def test_only_the_files_wanted_are_unpacked(packed, tmp_path):
+    package, tarball = packed
+    fetch_vendor.check_hash(package, tarball)
+    fetch_vendor.unpack(package, tarball, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["code.js"]
+
+
+def test_a_changed_tarball_is_refused(packed):
+    package, tarball = packed
+    tarball.write_bytes(tarball.read_bytes() + b"\0")
+    with pytest.raises(SystemExit, match="not the file that was tested"):
+        fetch_vendor.check_hash(package, tarball)
+
+
+def test_a_file_that_the_package_does_not_have_is_an_error(packed, tmp_path):
+    package, tarball = packed
+    with pytest.raises(SystemExit, match=r"has no \['gone\.js'\]"):
+        fetch_vendor.unpack({**package, "files": ["gone.js"]}, tarball, tmp_path / "out")
+
+
+def test_a_failed_fetch_leaves_the_old_folder_and_no_scratch(packed, tmp_path, monkeypatch):
+    package, tarball = packed
+    into = tmp_path / "root"
+    old = into / "vendor" / "code" / "old.js"
+    old.parent.mkdir(parents=True)
+    old.write_text("old")
+    monkeypatch.setattr(fetch_vendor, "pack", lambda *_: tarball)
+    wrong = {**package, "folder": "vendor/code", "sha512": "0" * 128}
+    with pytest.raises(SystemExit):
+        fetch_vendor.fetch(wrong, "npm", into)
+    assert [str(path.relative_to(into)) for path in into.rglob("*") if path.is_file()] == [
+        "vendor/code/old.js"
+    ]
+    fetch_vendor.fetch({**package, "folder": "vendor/code"}, "npm", into)
+    assert [path.name for path in (into / "vendor" / "code").iterdir()] == ["code.js"]
+
+
+def test_npm_without_network_gets_a_sentence(tmp_path):
+    """Nothing listens on that port, so npm fails as it would without a network."""
+    nowhere = {"npm_config_registry": "http://127.0.0.1:9/", "npm_config_fetch_retries": "0"}
+    manifest = tmp_path / "vendor.toml"
+    text = (ROOT / "tools" / "vendor.toml").read_text(encoding="utf-8")
+    manifest.write_text("[[package]]" + text.split("[[package]]")[1], encoding="utf-8")
+    cache = {"npm_config_cache": str(tmp_path / "cache")}
+    done = run(
+        *(sys.executable, "-m", "tools.fetch_vendor", "--manifest", manifest, "--into", tmp_path / "out"),
+        **nowhere,
+        **cache,
+    )
+    assert_one_sentence(done, "npm could not fetch mathjax@3.2.2", "connect to the network")
+
+
+def test_a_missing_npm_gets_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="npm was not found"):
+        fetch_vendor.find_npm()
+
+
+# --- browser ------------------------------------------------------------------------------------------------
+
+
+def test_a_missing_browser_gets_a_sentence(tmp_path):
+    """Neither a browser nor apt-get on PATH, root or not."""
+    done = run(sys.executable, "-m", "tools.find_browser", PATH=str(tmp_path))
+    assert_one_sentence(done, "no browser was found", "apt-get install chromium")
+
+
+def test_a_failing_apt_gets_a_sentence(tmp_path, monkeypatch):
+    apt = tmp_path / "apt-get"
+    apt.write_text("#!/bin/sh\necho 'E: Unable to locate package chromium' >&2\nexit 100\n")
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    with pytest.raises(SystemExit, match=r"apt-get could not install Chromium \(E: Unable to locate"):
+        find_browser.apt_install(str(apt))
+
+
+def test_the_browser_can_be_chosen(tmp_path, monkeypatch):
+    chosen = tmp_path / "my-chromium"
+    chosen.write_text("#!/bin/sh\n")
+    chosen.chmod(0o755)
+    monkeypatch.setenv("CHROMIUM", str(chosen))
+    assert find_browser.find() == str(chosen)
+
+
+# --- serving ------------------------------------------------------------------------------------------------
+
+
+def test_serving_nothing_gets_a_sentence(tmp_path):
+    done = run(sys.executable, "-m", "tools.serve", "--folder", tmp_path)
+    assert_one_sentence(done, "run `make book` first")
+
+
+# --- execution of notebooks ---------------------------------------------------------------------------------
+
+
+def write_notebook(path: Path, *sources: str) -> Path:
+    notebook = nbformat.v4.new_notebook(
+        cells=[CODE(source, id=f"cell-{n}") for n, source in enumerate(sources)]
+    )
+    nbformat.write(notebook, path)
+    return path
+
+
+WIDGET = "import ipywidgets\nipywidgets.HBox([ipywidgets.IntSlider(value=3), ipywidgets.Label('a')])"
+
+
+def test_a_second_execution_changes_no_byte(tmp_path):
+    """Widgets included, whose ids are random in every run."""
+    path = write_notebook(tmp_path / "a.ipynb", "print(1 + 1)", WIDGET, "{'b', 'a'}")
+    assert execute_notebooks.main([str(path)]) == 0
+    first = path.read_bytes()
+    assert b'"2\\n"' in first and b"widget-state+json" in first and b"execution_count" in first
+    assert execute_notebooks.main([str(path)]) == 0
+    assert path.read_bytes() == first
+    assert execute_notebooks.main(["--check", str(path)]) == 0
+
+
+def test_check_sees_a_stale_output_and_writes_nothing(tmp_path):
+    path = write_notebook(tmp_path / "a.ipynb", "print(1 + 1)")
+    execute_notebooks.main([str(path)])
+    stale = path.read_text(encoding="utf-8").replace('"2\\n"', '"3\\n"')
+    path.write_text(stale, encoding="utf-8")
+    assert execute_notebooks.main(["--check", str(path)]) == 1
+    assert path.read_text(encoding="utf-8") == stale
+
+
+def test_a_failing_cell_is_named_and_the_file_kept(tmp_path):
+    path = write_notebook(tmp_path / "a.ipynb", "x = 1", "x / 0", "print('never')")
+    before = path.read_bytes()
+    with pytest.raises(SystemExit, match=r"a\.ipynb: cell 1 \(id cell-1\) failed: ZeroDivisionError"):
+        execute_notebooks.main([str(path)])
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.ipynb"]
+
+
+def test_an_interrupted_write_leaves_the_old_notebook(tmp_path, monkeypatch):
+    path = write_notebook(tmp_path / "a.ipynb", "1")
+    before = path.read_bytes()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        execute_notebooks.write_atomically(path, "half")
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.ipynb"]
+
+
+def test_noise_is_dropped_and_meaning_kept(tmp_path):
+    path = write_notebook(tmp_path / "a.ipynb", "1")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].metadata = {"tags": ["hide-input"], "figures": [["1", "x"]], "execution": {"t": 1}}
+    nbformat.write(notebook, path)
+    execute_notebooks.main([str(path)])
+    metadata = nbformat.read(path, as_version=4).cells[0].metadata
+    assert metadata == {"tags": ["hide-input"], "figures": [["1", "x"]]}
+
+
+# --- make ---------------------------------------------------------------------------------------------------
+
+
+def test_help_lists_every_public_command():
+    listed = run("make", "help").stdout
+    for command in ("book", "test", "lab", "serve", "notebooks", "tamper", "bench", "clean", "help"):
+        assert re.search(rf"^{command}\s+\w", listed, re.MULTILINE), command
+
+
+def test_the_gate_is_make_test():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "exec make test" in script.read_text(encoding="utf-8")
+
+
+def test_the_repository_names_no_registry_and_no_machine():
+    """Paths of one machine and hosts of registries have no place in what is shared."""
+    tracked = run("git", "ls-files").stdout.split()
+    hosts = ("pypi", "pythonhosted", "npmjs", "registry", "pytorch")
+    forbidden = re.compile(
+        r"https?://[\w.-]*(?:" + "|".join(hosts) + r")[\w.-]*\.\w+|(?<![\w.])/(?:root|home|work)/\w+"
+    )
+    found = []
+    for name in tracked:
+        path = ROOT / name
+        if path.suffix in {".png", ".woff2"} or not path.is_file():
+            continue
+        found += [f"{name}: {match}" for match in forbidden.findall(path.read_text(encoding="utf-8"))]
+    assert found == []
