@@ -10,6 +10,7 @@ from tests.browser import DESKTOP, PHONE, page_overflow, settle
 from tests.widgets_page import STATE, State, differences, explorers
 
 PAGE = "book/01_masking.html"
+NAME = f"{MaskExplorer.__module__}.{MaskExplorer.__name__}"
 STATES = [State("causal", 0.5, 4, 2), State("padding", 2.0, 8, 2), State("invertida", 1.0, 1, 1)]
 STATES += [State("depois", 0.05, 64, 1), State("esquecida", 10.0, 2, 1), State("diagonal", 1.0, 2, 1)]
 
@@ -18,9 +19,6 @@ def stored_explorers(page) -> list[dict]:
     """The saved state of the explorers that the page carries."""
     models = json.loads(page.locator(f"script[type='{STATE}']").text_content())["state"].values()
     return [model["state"] for model in models if model["state"].get("_anywidget_id") == NAME]
-
-
-NAME = f"{MaskExplorer.__module__}.{MaskExplorer.__name__}"
 
 
 @pytest.mark.parametrize("scheme", ["http", "file"])

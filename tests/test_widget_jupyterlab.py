@@ -46,6 +46,17 @@ def run_last_cell(page: Page) -> None:
     page.keyboard.press("Control+Enter")
 
 
+def expect_in_python(page: Page, text: str) -> None:
+    """Run the printing cell until Python knows: a busy kernel gets the last of many changes later."""
+    for _ in range(9):
+        run_last_cell(page)
+        try:
+            return expect(printed(page)).to_contain_text(text, timeout=2000)
+        except AssertionError:
+            continue
+    expect(printed(page)).to_contain_text(text)
+
+
 def test_page_in_jupyterlab_shows_what_lib_computes_and_python_knows_it(lab_page):
     [panel] = explorers(lab_page, 1)
     expect(printed(lab_page)).to_contain_text("causal 1.0 2 [2, 0]", timeout=30_000)
@@ -53,8 +64,7 @@ def test_page_in_jupyterlab_shows_what_lib_computes_and_python_knows_it(lab_page
         state.apply(panel)
         expected = state.shown(SCORES)
         assert differences(panel, expected) == [], state
-        run_last_cell(lab_page)
-        expect(printed(lab_page)).to_contain_text(f"{state.kind} {state.temperature} {state.d_k} [2, 0]")
+        expect_in_python(lab_page, f"{state.kind} {state.temperature} {state.d_k} [2, 0]")
         expect(printed(lab_page)).to_contain_text(str(expected.weights.round(decimals=3).tolist()))
 
 
@@ -62,8 +72,7 @@ def test_chosen_cell_travels_to_python(lab_page):
     [panel] = explorers(lab_page, 1)
     panel.locator("td[data-grid=weight][data-i='0'][data-j='1']").click()
     lab_page.keyboard.press("ArrowDown")
-    run_last_cell(lab_page)
-    expect(printed(lab_page)).to_contain_text("[1, 1]")
+    expect_in_python(lab_page, "[1, 1]")
 
 
 def test_python_moves_the_explorer(lab_page):

@@ -107,6 +107,21 @@ def test_bad_arguments_are_named(arguments, options, error, message):
         mask_explorer(*arguments, **options)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((SCORES, "causall", 4), "kind must be one of causal, .* got 'causall'"),
+        ((SCORES, "causal", 0), "d_k must be an integer >= 1, got 0"),
+        ((SCORES, "causal", 4, -1.0), "temperature must be a finite number > 0, got -1.0"),
+        ((SCORES[:2], "causal", 4), r"scores must have shape \(2, 2\).*got \(2, 5\)"),
+        ((SCORES, "padding", 4, 1.0, 6), r"lengths must lie between 0 and n=5, got \[6\]"),
+    ],
+)
+def test_bad_states_of_the_twin_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        shown(*arguments)
+
+
 def test_values_outside_the_choices_join_them():
     widget = mask_explorer(["a"], [[1]], d_k=3, temperature=0.7).widget
     assert widget.d_k_choices[widget.d_k_index] == 3

@@ -84,7 +84,7 @@ export function nameSliders(el, signal) {
       set(readout, "contenteditable", "false");
     }
   };
-  const WATCHED = ["aria-valuetext", "contenteditable"];
+  const undone = ["aria-valuetext", "contenteditable"]; // what ipywidgets sets again on each change
   let renaming;
   // The view is drawn before it is put in the page: its first size is the sign that the panel is around it.
   const attached = new ResizeObserver(() => {
@@ -92,7 +92,7 @@ export function nameSliders(el, signal) {
     if (!controls) return;
     attached.disconnect();
     renaming = new MutationObserver(() => name(controls));
-    renaming.observe(controls, { subtree: true, childList: true, attributeFilter: WATCHED });
+    renaming.observe(controls, { subtree: true, childList: true, attributeFilter: undone });
     name(controls);
   });
   attached.observe(el);

@@ -32,7 +32,7 @@ const KINDS = {
     mistake: "máscara depois da softmax",
     hides: () => false,
     after: isFuture,
-    text: "O futuro já tinha entrado no denominador: os pesos que sobram não somam 1.",
+    text: "O futuro já tinha entrado no denominador: nas linhas que têm futuro, o que sobra soma menos de 1.",
   },
   esquecida: {
     mistake: "máscara esquecida",
@@ -61,7 +61,8 @@ const STEP_DIGITS = 4;
 const number = (x) => formatNumber(x, CELL_DIGITS);
 const precise = (x) => (x === 0 ? "0" : formatNumber(x, STEP_DIGITS, { tiny: true }));
 const score = (x) => formatNumber(x, 2);
-const preciseScore = (x) => formatNumber(x, STEP_DIGITS).replace(/0{1,2}$/, "");
+/** Up to four decimals, at least two: what a reader needs to redo the arithmetic. */
+const trimmed = (x) => formatNumber(x, STEP_DIGITS).replace(/0{1,2}$/, "");
 
 /** Everything that the view shows, computed from the model's state alone. */
 function compute(model) {
@@ -70,7 +71,8 @@ function compute(model) {
   const dK = model.get("d_k_choices")[model.get("d_k_index")];
   const temperature = model.get("temperatures")[model.get("temperature_index")];
   const realTokens = model.get("real_tokens");
-  const tokens = model.get("tokens").map((token, j) => (kind === KINDS.padding && j >= realTokens ? "[PAD]" : token));
+  const padded = (j) => kind === KINDS.padding && j >= realTokens;
+  const tokens = model.get("tokens").map((token, j) => (padded(j) ? "[PAD]" : token));
   const scale = Math.sqrt(dK) * temperature;
   const rows = scores.map((row, i) => {
     const hidden = row.map((_, j) => kind.hides(i, j, realTokens));
@@ -81,7 +83,7 @@ function compute(model) {
     const sum = weights.reduce((a, b) => a + b, 0);
     return { hidden, entering, logits, soft, weights, sum, empty: soft.sum === 0 };
   });
-  return { scores, kind, dK, temperature, scale, tokens, rows };
+  return { scores, kind, dK, temperature, tokens, rows };
 }
 
 /** Where a wrong mask differs from the causal one: the future seen, or the past and present lost. */
@@ -109,8 +111,8 @@ function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
   const { hidden, entering, logits, soft, weights, empty } = rows[i];
   const s = scores[i][j];
   const steps = [["escore", masking(s, hidden[j], entering[j], kind)]];
-  const scale = `(√${dK} · ${formatNumber(temperature, 2)})`;
-  steps.push(["escala", `${preciseScore(entering[j])} / ${scale} = ${precise(logits[j])}`]);
+  const scale = `(√${dK} · ${trimmed(temperature)})`;
+  steps.push(["escala", `${trimmed(entering[j])} / ${scale} = ${precise(logits[j])}`]);
   if (empty) return [...steps, ["softmax", `nada a atender: ${WHY_NOTHING}; o peso fica em 0`]];
   steps.push(["máximo", `o maior da linha é ${precise(soft.max)}`]);
   const difference = `${precise(logits[j])} − ${inParentheses(soft.max)}`;
@@ -123,8 +125,8 @@ function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
 }
 
 function masking(s, isHidden, entering, kind) {
-  if (kind.hiddenScore !== undefined && isHidden) return `${preciseScore(s)} trocado por ${preciseScore(entering)}`;
-  return `${preciseScore(s)} + ${isHidden ? "(−∞)" : "0"} = ${preciseScore(entering)}`;
+  if (isHidden && "hiddenScore" in kind) return `${trimmed(s)} trocado por ${trimmed(entering)}`;
+  return `${trimmed(s)} + ${isHidden ? "(−∞)" : "0"} = ${trimmed(entering)}`;
 }
 
 const inParentheses = (x) => (x < 0 ? `(${precise(x)})` : precise(x));
@@ -187,8 +189,8 @@ class MaskView {
   draw() {
     this.shown = compute(this.model);
     const { kind, dK, temperature, tokens, rows } = this.shown;
-    this.formula.textContent =
-      `A = softmax((S + M) / (√dₖ · T)), com dₖ = ${dK} e T = ${formatNumber(temperature, 2)}`;
+    const formula = kind.after ? "softmax(S / (√dₖ · T)) ⊙ máscara" : "softmax((S + M) / (√dₖ · T))";
+    this.formula.textContent = `A = ${formula}, com dₖ = ${dK} e T = ${trimmed(temperature)}`;
     for (const [th, position] of this.headers) th.textContent = th.title = tokens[position];
     rows.forEach((row, i) => {
       row.weights.forEach((_, j) => this.drawCell(i, j));

@@ -54,14 +54,16 @@ class Shown:
 
 
 def shown(
-    scores: Tensor, kind: str, d_k: int, temperature: float = 1.0, real_tokens: int | None = None
+    scores: Tensor | Sequence[Sequence[float]],
+    kind: str,
+    d_k: int,
+    temperature: float = 1.0,
+    real_tokens: int | None = None,
 ) -> Shown:
     """Compute with `lib` what the explorer shows for one state of its controls."""
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    scores = torch.as_tensor(scores, dtype=torch.float64)
-    n = len(scores)
-    entering = _entering(scores, kind, n if real_tokens is None else real_tokens)
+    _check_controls(kind, d_k, temperature)
+    scores = _checked_scores(scores, len(scores))
+    entering = _entering(scores, kind, len(scores) if real_tokens is None else real_tokens)
     if kind in MISTAKES:
         return Shown(entering, mistaken_weights(kind, scores / temperature, d_k))
     return Shown(entering, softmax(entering / (math.sqrt(d_k) * temperature)))
@@ -101,7 +103,7 @@ class MaskExplorer(CourseWidget):
     def shown(self) -> Shown:
         """What the view shows right now."""
         return shown(
-            torch.tensor(self.scores, dtype=torch.float64),
+            self.scores,
             self.kinds[self.kind_index],
             self.d_k_choices[self.d_k_index],
             self.temperatures[self.temperature_index],
@@ -119,17 +121,12 @@ def mask_explorer(
 ) -> Panel:
     """The explorer for one sentence: `scores` is Q K^T, one row per query, not yet divided by sqrt(d_k)."""
     tokens, scores = _checked_tokens(tokens), _checked_scores(scores, len(tokens))
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    if isinstance(d_k, bool) or not isinstance(d_k, int) or d_k < 1:
-        raise ValueError(f"d_k must be an integer >= 1, got {d_k!r}")
-    if not (isinstance(temperature, int | float) and 0 < temperature < math.inf):
-        raise ValueError(f"temperature must be a finite number > 0, got {temperature!r}")
+    _check_controls(kind, d_k, temperature)
     d_k_choices = sorted({*D_K_CHOICES, d_k})
     temperatures = sorted({*TEMPERATURES, float(temperature)})
     widget = MaskExplorer(
         tokens=tokens,
-        scores=scores,
+        scores=scores.tolist(),
         kind_index=list(KINDS).index(kind),
         d_k_choices=d_k_choices,
         d_k_index=d_k_choices.index(d_k),
@@ -168,6 +165,15 @@ def _controls(widget: MaskExplorer) -> list[Dropdown | IntSlider | SelectionSlid
     return [mask, temperature, d_k, real_tokens]
 
 
+def _check_controls(kind: str, d_k: int, temperature: float) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if isinstance(d_k, bool) or not isinstance(d_k, int) or d_k < 1:
+        raise ValueError(f"d_k must be an integer >= 1, got {d_k!r}")
+    if not (isinstance(temperature, int | float) and 0 < temperature < math.inf):
+        raise ValueError(f"temperature must be a finite number > 0, got {temperature!r}")
+
+
 def _checked_tokens(tokens: Sequence[str]) -> list[str]:
     if isinstance(tokens, str) or not all(isinstance(token, str) and token for token in tokens):
         raise TypeError(f"tokens must be a sequence of non-empty strings, got {tokens!r}")
@@ -178,10 +184,10 @@ def _checked_tokens(tokens: Sequence[str]) -> list[str]:
     return list(tokens)
 
 
-def _checked_scores(scores: Tensor | Sequence[Sequence[float]], n: int) -> list[list[float]]:
+def _checked_scores(scores: Tensor | Sequence[Sequence[float]], n: int) -> Tensor:
     scores = torch.as_tensor(scores, dtype=torch.float64).detach()
     if scores.shape != (n, n):
         raise ValueError(f"scores must have shape ({n}, {n}), one row per token, got {tuple(scores.shape)}")
     if not scores.isfinite().all():
         raise ValueError("scores must be finite: give the scores before the mask, which the explorer applies")
-    return scores.tolist()
+    return scores
