@@ -387,8 +387,8 @@ def test_a_span_covers_the_words_asked_for_and_stops_at_the_budget_and_at_specia
     starts = [True, True, False, True, True, False, False, True, True]
     allowed = [False, True, True, True, True, True, True, False, True]
 
-    def span(i, words, left=99):
-        taken = [False] * 9
+    def span(i, words, left=99, before=()):
+        taken = [i in before for i in range(9)]
         corruption._take_span(taken, allowed, starts, i, words, left)
         return [i for i, flag in enumerate(taken) if flag]
 
@@ -398,6 +398,7 @@ def test_a_span_covers_the_words_asked_for_and_stops_at_the_budget_and_at_specia
     assert span(3, 10) == [3, 4, 5, 6]
     assert span(1, 10, left=4) == [1, 2, 3, 4]
     assert span(8, 3) == [8]
+    assert span(1, 10, left=3, before=[3]) == [1, 2, 3, 4], "what was taken before costs nothing again"
 
 
 def test_spans_start_at_words_and_hold_whole_words_but_for_the_last_cut():
