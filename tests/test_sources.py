@@ -243,6 +243,7 @@ def test_float32_is_enough_where_the_document_prints_few_digits():
         (('printed = "1.414"', 'printed = "1.414"\ntokens = ["a"]'), "either printed or tokens"),
         (('printed = "1.414"', 'printed = "1.414"\nprecision = 3'), "unknown keys"),
         (('id = "01.4"', 'id = "01.3"'), "entered twice"),
+        (('document = "01"', 'document = "02"'), "01.1 is not of document 02"),
         (('[["1", "2", "3"],', '[["1", "2"],'), "rows of different shapes"),
     ],
 )

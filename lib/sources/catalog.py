@@ -99,6 +99,8 @@ def load_examples(folder: Path = DATA) -> dict[str, Example]:
                 inputs=MappingProxyType(entry["inputs"]),
                 figures=MappingProxyType({f.name: f for f in figures}),
             )
+            if not example.id.startswith(f"{document['document']}."):
+                raise ValueError(f"{path.name}: {example.id} is not of document {document['document']}")
             if example.id in found or len(example.figures) != len(figures):
                 raise ValueError(f"{path.name}: {example.id} or one of its figures is entered twice")
             found[example.id] = example
