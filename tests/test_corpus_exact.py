@@ -256,6 +256,14 @@ def test_right_recursion_gives_an_unbounded_language_with_exact_probabilities():
     assert causal_floor(grammar).value == pytest.approx((choice + 2 * choice + adverb) / 4, abs=1e-10)
 
 
+def test_floors_of_an_unbounded_language():
+    """S is n times "a", P(n) = 2^-n: the causal model pays 1 bit a token, a hidden "a" can only be "a"."""
+    found = floors(Grammar({"S": [(1, "a S"), (1, "a")]}), sentences=200)
+    assert found.causal.exact and not found.bidirectional.exact
+    assert found.causal.value == pytest.approx(2 * math.log(2) / 3)
+    assert found.bidirectional.value == found.mlm.value == found.mlm_channel.value == 0
+
+
 def test_sentence_frequencies_match_their_probabilities(toy):
     grammar, table = toy
     count = 40_000

@@ -33,6 +33,7 @@ from lib.corpus.inference import (
 from lib.corpus.sampling import sample
 
 ENUMERABLE = 200_000
+READINGS = 100  # no sentence of a sensible grammar has more readings than this, so counting them is enough
 BATCH = 512
 Z_95 = 1.959963984540054
 
@@ -167,6 +168,8 @@ def length_distribution(grammar: Grammar, tail: float = 1e-15) -> torch.Tensor:
 
 def sentence_table(grammar: Grammar, limit: int = ENUMERABLE) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Every sentence (padded ids) and its probability, or None if there are more than `limit`."""
+    if _derivations(grammar) > READINGS * limit:
+        return None
     prefixes, finished = [((), _start(grammar), 1.0)], []
     while prefixes:
         grown = []
@@ -179,6 +182,23 @@ def sentence_table(grammar: Grammar, limit: int = ENUMERABLE) -> tuple[torch.Ten
     width = max(len(words) - 1 for words, _, _ in finished)
     ids = torch.tensor([[*words[:-1], *[PAD] * (width - len(words) + 1)] for words, _, _ in finished])
     return ids, torch.tensor([mass for _, _, mass in finished], dtype=torch.float64)
+
+
+def _derivations(grammar: Grammar) -> float:
+    """In how many ways the automaton can give a sentence; infinite if it has a loop.
+
+    At least the number of sentences, and more if some of them can be read in several ways.
+    """
+    choices = (grammar.emission > 0).sum(1).double()[grammar.arc_class]  # (A,)
+    ways = torch.zeros_like(grammar.node_end)  # (Q,)
+    ways[: len(grammar.topics)] = 1
+    total = 0.0
+    for _ in range(len(ways) + 1):
+        total += float(ways[grammar.node_end > 0].sum())
+        ways = torch.zeros_like(ways).index_add_(0, grammar.arc_target, ways[grammar.arc_source] * choices)
+        if not ways.any():
+            return total
+    return math.inf
 
 
 def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
