@@ -55,7 +55,7 @@ def labels_of_tests(folder: Path) -> tuple[list[str], list[str]]:
             own = [label for d in node.decorator_list if (label := _marked(d)) is not None]
             labels += own
             driven = any(_name(d).endswith("given") for d in node.decorator_list)
-            if own and not (driven and any(isinstance(n, ast.Assert) for n in ast.walk(node))):
+            if own and not (driven and asserts(ast.unparse(ast.Module(node.body, [])))):
                 found.append(f"{path.name}::{node.name}: marks a statement; it needs @given and an assert")
     return labels, found
 
@@ -71,10 +71,21 @@ def _marked(decorator: ast.expr) -> str | None:
 
 
 def asserts(code: str) -> list[set[str]]:
-    """For each `assert` of some code that can fail, the names that it reads."""
-    checks = [node.test for node in ast.walk(ast.parse(plain_python(code))) if isinstance(node, ast.Assert)]
-    read = [{n.id for n in ast.walk(check) if isinstance(n, ast.Name)} for check in checks]
+    """For each assertion of some code that can fail, the names that it reads.
+
+    An assertion is an `assert`, or a call of a function named so (`torch.testing.assert_close`).
+    """
+    checks = [check for node in ast.walk(ast.parse(plain_python(code))) for check in _checked(node)]
+    read = [{n.id for c in check for n in ast.walk(c) if isinstance(n, ast.Name)} for check in checks]
     return [names for names in read if names]
+
+
+def _checked(node: ast.AST) -> list[list[ast.expr]]:
+    if isinstance(node, ast.Assert):
+        return [[node.test]]
+    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1].startswith("assert_"):
+        return [node.args]
+    return []
 
 
 def plain_python(code: str) -> str:

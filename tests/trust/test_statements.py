@@ -61,3 +61,5 @@ def test_proofs_and_definitions_are_not_statements(tmp_path):
 def test_an_assertion_on_nothing_does_not_count():
     assert asserts("assert True\nassert 1 == 1") == []
     assert asserts("%matplotlib inline\nassert soma == 1") == [{"soma"}]
+    assert asserts("torch.testing.assert_close(soma, 1.0)") == [{"soma"}]
+    assert asserts("assert_close(1, 1)\nsoma == 1") == []
