@@ -188,8 +188,7 @@ def test_every_label_is_portuguese(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_declares_its_language(page):
-    redirects = soup(page).find("meta", attrs={"http-equiv": "Refresh"}) is not None
-    assert redirects or soup(page).html["lang"] == "pt-BR"
+    assert soup(page).html["lang"] == "pt-BR"
 
 
 def test_statements_are_numbered_by_chapter():

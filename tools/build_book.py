@@ -44,6 +44,8 @@ def main() -> None:
     fresh = BUILD / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     build(fresh)
+    # Jupyter Book's own redirection has neither a language nor an icon nor a link.
+    shutil.copyfile(ROOT / "book" / "_templates" / "index.html", fresh / "_build" / "html" / "index.html")
     shutil.rmtree(BUILD / "html", ignore_errors=True)
     (fresh / "_build" / "html").rename(BUILD / "html")
     shutil.rmtree(fresh)
