@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from tokenizers.models import WordPiece
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -20,6 +19,7 @@ from lib.losses import cross_entropy
 from lib.parameters import LLAMA_3, count, count_llama
 from lib.sources.catalog import example
 from lib.sources.comparison import Comparison, compare
+from lib.tokenizer import Tokenizer
 
 Inputs = Mapping[str, Any]
 _RECIPES: dict[str, Callable[[Inputs], dict[str, Any]]] = {}
@@ -158,7 +158,7 @@ def _(x: Inputs) -> dict[str, Any]:
     return {
         "por_palavras": [w if w in known else "OOV" for w in words],
         "fora_do_vocabulario": [w for w in words if w not in known],
-        "por_subpalavras": _wordpiece(x["vocabulario_subpalavras"], words),
+        "por_subpalavras": Tokenizer(x["vocabulario_subpalavras"]).tokenize(x["frase"]),
     }
 
 
@@ -178,13 +178,14 @@ def _(x: Inputs) -> dict[str, Any]:
 
 @_recipe("03.6")
 def _(x: Inputs) -> dict[str, Any]:
-    words = x["frase"].split()
-    return {"por_palavras": words, "por_subpalavras": _wordpiece(x["vocabulario"], words)}
+    subwords = Tokenizer(x["vocabulario"]).tokenize(x["frase"])
+    return {"por_palavras": x["frase"].split(), "por_subpalavras": subwords}
 
 
 @_recipe("03.7")
 def _(x: Inputs) -> dict[str, Any]:
-    pieces = {word: _wordpiece(x["vocabulario"], [word]) for word in x["palavras"]}
+    tokenizer = Tokenizer(x["vocabulario"])
+    pieces = {word: tokenizer.tokenize(word) for word in x["palavras"]}
     return pieces | {"com_cor": sum("cor" in p for p in pieces.values())}
 
 
@@ -215,12 +216,6 @@ def _one_head(x: Inputs) -> dict[str, Tensor]:
     h, a = attention(q, k, v, scale=1 / math.sqrt(x["d_k"]))
     scaled = s / math.sqrt(x["d_k"])
     return {"Q": q, "K": k, "V": v, "pontuacoes": s, "escaladas": scaled, "pesos": a, "saida": h}
-
-
-def _wordpiece(vocabulary: list[str], words: list[str]) -> list[str]:
-    """The pieces of each word, by the WordPiece model of the `tokenizers` library."""
-    model = WordPiece({piece: i for i, piece in enumerate(["[UNK]", *vocabulary])}, unk_token="[UNK]")
-    return [token.value for word in words for token in model.tokenize(word)]
 
 
 def _rule(mask: Tensor) -> str:
