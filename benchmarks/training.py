@@ -173,7 +173,7 @@ def _last_block(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> T
 
 
 def _at_selected(model: MaskedLM, hidden: Tensor, labels: Tensor) -> Tensor:
-    return F.cross_entropy(model.head(hidden, model.encoder.embeddings.token.weight), labels[labels != -100])
+    return F.cross_entropy(model.logits(hidden), labels[labels != -100])
 
 
 def make_batch(case: Case, padded: bool, seed: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -47,6 +47,9 @@ class Config:
     def __post_init__(self) -> None:
         if self.d_ff is None and isinstance(self.d, int):
             object.__setattr__(self, "d_ff", 4 * self.d)
+        for name in ("causal", "pre_norm", "embedding_norm", "pooler", "count_real_positions"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         for name in ("vocab_size", "d", "layers", "heads", "d_ff", "positions", "segments"):
             value, least = getattr(self, name), 0 if name == "segments" else 1
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -58,11 +61,11 @@ class Config:
             )
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {self.activation!r}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {self.dropout!r}")
-        if not 0 < self.norm_eps < 1:
-            raise ValueError(f"norm_eps must be between 0 and 1, got {self.norm_eps!r}")
-        if self.pad_id is not None and not 0 <= self.pad_id < self.vocab_size:
+        if not isinstance(self.dropout, int | float) or not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be a number at least 0 and below 1, got {self.dropout!r}")
+        if not isinstance(self.norm_eps, float) or not 0 < self.norm_eps < 1:
+            raise ValueError(f"norm_eps must be a number between 0 and 1, got {self.norm_eps!r}")
+        if self.pad_id is not None and self.pad_id not in range(self.vocab_size):
             raise ValueError(f"pad_id must be an id below vocab_size={self.vocab_size}, got {self.pad_id!r}")
         if self.count_real_positions and self.pad_id is None:
             raise ValueError("count_real_positions needs a pad_id to tell real tokens from padding; got None")
@@ -310,6 +313,10 @@ class Encoder(nn.Module):
     ) -> Tensor | None:
         """Refuse what cannot be encoded, and return the mask as (B, 1, N or 1, N), ready for every head."""
         config = self.config
+        given = {"ids": ids, "mask": mask, "segments": segments, "positions": positions}
+        for name, value in given.items():
+            if not isinstance(value, Tensor) and not (value is None and name != "ids"):
+                raise TypeError(f"{name} must be a tensor, got {type(value).__name__}: use torch.tensor()")
         if ids.dim() != 2:
             raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
         if positions is None and ids.shape[1] > config.max_length:
@@ -340,14 +347,14 @@ def initialise(module: nn.Module) -> None:
         nn.init.zeros_(module.weight.data[module.padding_idx])
 
 
-def finite(hidden: Tensor) -> Tensor:
+def finite(x: Tensor, name: str = "hidden states") -> Tensor:
     """The same tensor, or an error: a NaN is cheapest to explain where it is born."""
-    if not hidden.isfinite().all():
+    if not x.isfinite().all():
         raise ValueError(
-            "hidden states hold NaN or infinity: the weights do too (a diverged training, a damaged file), "
+            f"{name} hold NaN or infinity: the weights do too (a diverged training, a damaged file), "
             "or they are too large for the dtype"
         )
-    return hidden
+    return x
 
 
 def _for_every_head(mask: Tensor, b: int, n: int) -> Tensor | None:

@@ -28,13 +28,13 @@ def fast_mlm_loss(
     model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor | None = None, segments: Tensor | None = None
 ) -> Tensor:
     """`model.loss(ids, labels, mask, segments)`, several times faster."""
-    require_labels(labels, ids)
+    require_labels(labels, ids, model.encoder.config.vocab_size)
     selected = labels != IGNORE_INDEX  # (B, N)
     if not selected.any():
         raise ValueError(f"labels select no position: all {labels.numel()} are {IGNORE_INDEX}")
     hidden = hidden_at(model.encoder, ids, selected, mask, segments)  # (M, d)
-    logits = model.head(hidden, model.encoder.embeddings.token.weight)  # (M, V)
-    return F.cross_entropy(logits, labels[selected])  # lib.losses.cross_entropy, in one fused pass
+    loss = F.cross_entropy(model.logits(hidden), labels[selected])  # lib.losses.cross_entropy, in one pass
+    return finite(loss, "logits")
 
 
 def hidden_at(
@@ -121,6 +121,11 @@ def encode_all(encoder: Encoder, sentences: Sequence[Tensor], budget: int = 512)
     A batch padded to its longest sentence wastes the rest; sentences of like length waste little, and
     as many are taken at a time as fit in `budget` tokens, so that the activations stay in the cache.
     """
+    if encoder.training:
+        raise ValueError("encoder must be in evaluation mode, without dropout: call encoder.eval() first")
+    for i, ids in enumerate(sentences):
+        if not isinstance(ids, Tensor) or ids.dim() != 1:
+            raise TypeError(f"sentences must hold vectors of ids, one per sentence; number {i} is {ids!r}")
     out: list[Tensor] = [torch.empty(0)] * len(sentences)
     lengths = torch.tensor([len(s) for s in sentences])
     pad = encoder.config.pad_id or 0

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lib.attention import fast_attention
-from lib.encoder import Encoder
+from lib.encoder import Encoder, finite
 from lib.heads import CausalLM
 
 
@@ -40,7 +40,7 @@ class Cache:
             heads = fast_attention(a.split(a.W_Q(z)), k[:, :, :new], v[:, :, :new], causal=old == 0)
             x = block.finish(x, a.W_O(a.merge(heads)))
         self.length = new
-        return encoder.norm(x)
+        return finite(encoder.norm(x))
 
 
 @torch.no_grad()
@@ -66,11 +66,11 @@ def generate(
         raise ValueError("temperature must be >= 0, and drawing (temperature > 0) needs a generator")
     if encoder.training:
         raise ValueError("model must be in evaluation mode to generate: call model.eval() first")
-    E, cache = encoder.embeddings.token.weight, Cache(encoder, len(ids), size)
+    cache = Cache(encoder, len(ids), size)
     for _ in range(new):
         fresh = ids if cache.length == 0 else ids[:, -1:]
         last = (cache.read(encoder, fresh) if cached else encoder(ids))[:, -1]  # (B, d)
-        logits = last @ E.T  # (B, V)
+        logits = finite(model.logits(last), "logits")  # (B, V)
         if temperature:
             token = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
         else:

@@ -8,7 +8,7 @@ vector (B, d); those that judge tokens read every position. `MaskedLM` is what B
 import torch
 from torch import Tensor, nn
 
-from lib.encoder import ACTIVATIONS, Config, Encoder, initialise
+from lib.encoder import ACTIVATIONS, Config, Encoder, finite, initialise
 from lib.losses import IGNORE_INDEX, cross_entropy
 
 
@@ -40,14 +40,17 @@ class MaskedLM(nn.Module):
         self.head = MLMHead(config)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.head(self.encoder(ids, mask, segments), self.encoder.embeddings.token.weight)  # (B, N, V)
+        return finite(self.logits(self.encoder(ids, mask, segments)), "logits")  # (B, N, V)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self.head(hidden, self.encoder.embeddings.token.weight)  # (..., d) -> (..., V)
 
     def loss(
         self, ids: Tensor, labels: Tensor, mask: Tensor | None = None, segments: Tensor | None = None
     ) -> Tensor:
         """Mean cross-entropy over the selected positions, those whose label is not IGNORE_INDEX."""
-        require_labels(labels, ids)
-        return cross_entropy(self(ids, mask, segments), labels)
+        require_labels(labels, ids, self.encoder.config.vocab_size)
+        return cross_entropy(self.logits(self.encoder(ids, mask, segments)), labels)
 
 
 class CausalLM(nn.Module):
@@ -60,12 +63,15 @@ class CausalLM(nn.Module):
         self.encoder = Encoder(config)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.encoder(ids, mask) @ self.encoder.embeddings.token.weight.T  # (B, N, V)
+        return finite(self.logits(self.encoder(ids, mask)), "logits")  # (B, N, V)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return hidden @ self.encoder.embeddings.token.weight.T  # (..., d) -> (..., V)
 
     def loss(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean cross-entropy of each real token after the first, given those on its left."""
         labels = ids if mask is None else ids.masked_fill(~mask, IGNORE_INDEX)
-        return cross_entropy(self(ids, mask)[:, :-1], labels[:, 1:])
+        return cross_entropy(self.logits(self.encoder(ids, mask)[:, :-1]), labels[:, 1:])
 
 
 class SequenceHead(nn.Module):
@@ -81,7 +87,7 @@ class SequenceHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        return self.W(self.dropout(pooled))  # (B, d) -> (B, labels)
+        return finite(self.W(self.dropout(pooled)), "scores")  # (B, d) -> (B, labels)
 
 
 class PairHead(SequenceHead):
@@ -106,7 +112,7 @@ class NSPHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        return self.W(pooled)  # (B, d) -> (B, 2)
+        return finite(self.W(pooled), "scores")  # (B, d) -> (B, 2)
 
 
 class TokenHead(nn.Module):
@@ -122,7 +128,7 @@ class TokenHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        return self.W(self.dropout(hidden))  # (B, N, d) -> (B, N, labels)
+        return finite(self.W(self.dropout(hidden)), "scores")  # (B, N, d) -> (B, N, labels)
 
 
 class SpanHead(nn.Module):
@@ -136,7 +142,7 @@ class SpanHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        start, end = self.W(hidden).unbind(-1)  # (B, N, d) -> 2 times (B, N)
+        start, end = finite(self.W(hidden), "scores").unbind(-1)  # (B, N, d) -> 2 times (B, N)
         return start, end
 
 
@@ -179,10 +185,18 @@ def best_span(start: Tensor, end: Tensor, allowed: Tensor, max_length: int | Non
     return torch.stack((best // n, best % n), -1)  # (B, 2)
 
 
-def require_labels(labels: Tensor, ids: Tensor) -> None:
-    """Refuse labels that do not lie over `ids`, one per token."""
+def require_labels(labels: Tensor, ids: Tensor, vocab_size: int) -> None:
+    """Refuse labels that are not one id, or IGNORE_INDEX, for each token of `ids`."""
     if labels.shape != ids.shape:
         raise ValueError(f"labels must have the shape of ids, {tuple(ids.shape)}, got {tuple(labels.shape)}")
+    if labels.dtype != torch.int64:
+        raise TypeError(f"labels must be integers (torch.long), got {labels.dtype}")
+    wrong = ((labels < 0) | (labels >= vocab_size)) & (labels != IGNORE_INDEX)
+    if wrong.any():
+        raise ValueError(
+            f"labels must be {IGNORE_INDEX} or lie between 0 and {vocab_size - 1} (vocab_size={vocab_size}), "
+            f"got {labels[wrong][0].item()}"
+        )
 
 
 def require_labels_count(labels: int) -> None:

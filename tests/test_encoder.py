@@ -215,6 +215,10 @@ def test_pre_norm_starts_near_the_identity_and_post_norm_does_not():
         ({"activation": "swish"}, "activation must be one of .*got 'swish'"),
         ({"dropout": 1.0}, "dropout must be"),
         ({"norm_eps": 0.0}, "norm_eps must be"),
+        ({"dropout": "a"}, "dropout must be a number"),
+        ({"norm_eps": None}, "norm_eps must be a number"),
+        ({"causal": "yes"}, "causal must be True or False, got 'yes'"),
+        ({"pad_id": 0.5}, "pad_id must be an id"),
         ({"pad_id": 29}, "pad_id must be an id below vocab_size=29"),
         ({"pad_id": None, "count_real_positions": True}, "count_real_positions needs a pad_id"),
         ({"pad_id": 20, "count_real_positions": True}, "positions must exceed 21"),
@@ -236,6 +240,9 @@ IDS = torch.ones(2, 4, dtype=torch.long)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
+        ({"ids": IDS.tolist()}, TypeError, "ids must be a tensor, got list"),
+        ({"ids": None}, TypeError, "ids must be a tensor"),
+        ({"mask": [[True]]}, TypeError, "mask must be a tensor, got list"),
         ({"ids": IDS.float()}, TypeError, "ids must be integers"),
         ({"ids": IDS[0]}, ValueError, r"ids must have shape \(B, N\)"),
         ({"ids": IDS * 29}, ValueError, "ids must lie between 0 and 28.*from 29 to 29"),

@@ -138,6 +138,10 @@ def test_bad_input_is_named():
     ids = torch.ones(2, 3, dtype=torch.long)
     with pytest.raises(ValueError, match=r"labels must have the shape of ids, \(2, 3\)"):
         MaskedLM(SMALL).loss(ids, ids[:1])
+    with pytest.raises(TypeError, match="labels must be integers"):
+        MaskedLM(SMALL).loss(ids, ids.float())
+    with pytest.raises(ValueError, match=r"labels must be -100 or lie between 0 and 28.*got 29"):
+        MaskedLM(SMALL).loss(ids, ids * 29)
     with pytest.raises(ValueError, match="select no position"):
         MaskedLM(SMALL).loss(ids, torch.full_like(ids, -100))
     scores, allowed = torch.zeros(2, 3), torch.ones(2, 3, dtype=torch.bool)
@@ -150,3 +154,19 @@ def test_bad_input_is_named():
     allowed[1, 2] = False
     with pytest.raises(ValueError, match="allowed marks as True"):
         span_loss(scores, scores, torch.tensor([[0, 1], [1, 2]]), allowed)
+
+
+def test_nan_does_not_leave_silently():
+    ids = torch.ones(1, 3, dtype=torch.long)
+    model = MaskedLM(SMALL).eval()
+    with torch.no_grad():
+        model.head.bias[0] = torch.nan
+    with pytest.raises(ValueError, match="logits hold NaN"):
+        model(ids)
+    with pytest.raises(ValueError, match="logits must hold no NaN"):
+        model.loss(ids, ids)
+    for head in (SequenceHead(SMALL, 2), NSPHead(SMALL), TokenHead(SMALL, 2), SpanHead(SMALL)):
+        with torch.no_grad():
+            head.W.bias[0] = torch.inf
+        with pytest.raises(ValueError, match="scores hold NaN or infinity"):
+            FineTuned(Encoder(SMALL), head)(ids)

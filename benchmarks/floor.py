@@ -1,0 +1,200 @@
+"""How close to the exact floor a model comes in three minutes on two cores, and how transformers compares.
+
+`python -m benchmarks.floor` trains a masked and a causal model on the Portuguese grammar, three seeds each,
+and prints by how much their held-out loss exceeds what the exact posterior loses on the same predictions.
+Then it trains transformers' BertForMaskedLM and ours from the same weights, on the same batches, with the
+same optimizer and schedule, one step of each in turn, and prints both losses and the ratio of the times.
+The result is kept in FLOOR.md.
+"""
+
+import argparse
+import math
+import os
+import statistics
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+import transformers
+
+from benchmarks.measure import ratio, table
+from lib.corpus import PORTUGUESE
+from lib.encoder import Config
+from lib.training import GrammarSource, Masked, NextWord, Recipe, Trainer, evaluate, hold_out
+from lib.training.loop import adamw
+from lib.weights import masked_lm_from
+
+BUDGET = 180  # seconds
+T_95 = {2: 12.706, 3: 4.303, 5: 2.776}  # Student's t for an interval over so many seeds
+EXAMINATION = -2  # seed of the held-out sentences; runs have seeds from 0
+RESULTS = Path(__file__).with_name("FLOOR.md")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One model to be trained within the budget, and how near to the floor it must come."""
+
+    name: str
+    target: float  # excess over the floor, as a share
+    steps: int
+    batch: int
+    lr: float
+    d: int = 64
+    layers: int = 2
+    heads: int = 4
+
+    def trainer(self, seed: int) -> Trainer:
+        """A trainer with fresh weights that depend on the seed alone."""
+        torch.manual_seed(seed)
+        causal = self.name == "causal"
+        config = Config(
+            len(PORTUGUESE),
+            d=self.d,
+            layers=self.layers,
+            heads=self.heads,
+            positions=48,
+            dropout=0.0,
+            causal=causal,
+            pooler=False,
+        )
+        objective = NextWord(config) if causal else Masked(config, early=(0.5, round(0.6 * self.steps)))
+        return Trainer(objective, GrammarSource(PORTUGUESE, self.batch, seed), Recipe(self.steps, self.lr))
+
+
+PLANS = (
+    Plan("mlm", target=0.03, steps=4000, batch=128, lr=4e-3),
+    Plan("causal", target=0.02, steps=3000, batch=128, lr=4e-3),
+)
+COMPARED_STEPS = 400
+
+
+def main() -> None:
+    options = parse()
+    torch.set_num_threads(options.threads)
+    texts = [f"{os.cpu_count()} cores, {options.threads} threads; load average {os.getloadavg()[0]:.1f}.\n"]
+    for plan in PLANS:
+        if options.only in (None, plan.name):
+            texts.append(near_the_floor(quick(plan) if options.quick else plan, options.seeds, options.quick))
+            print(texts[-1], flush=True)
+    if options.only in (None, "transformers"):
+        steps = 6 if options.quick else COMPARED_STEPS
+        texts.append(against_transformers(replace(PLANS[0], steps=steps), options.seeds))
+        print(texts[-1], flush=True)
+    if not options.quick and options.only is None:
+        RESULTS.write_text("# Results of `python -m benchmarks.floor`\n\n" + "\n".join(texts))
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks.floor", description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a few steps, to see that everything runs")
+    parser.add_argument("--only", choices=("mlm", "causal", "transformers"))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seeds", type=int, choices=sorted(T_95), default=3)
+    return parser.parse_args()
+
+
+def quick(plan: Plan) -> Plan:
+    return replace(plan, steps=5, batch=8)
+
+
+def near_the_floor(plan: Plan, seeds: int, quick: bool) -> str:
+    """Train with every seed, and report the excess over the floor with its interval, and the time taken."""
+    rows, excesses, spent = [], [], []
+    for seed in range(seeds):
+        trainer = plan.trainer(seed)
+        held_out = hold_out(
+            trainer.objective, GrammarSource(PORTUGUESE, 256, EXAMINATION), 1 if quick else 16
+        )
+        start = time.perf_counter()
+        while trainer.step < plan.steps:
+            trainer.advance()
+        spent.append(time.perf_counter() - start)
+        loss = evaluate(trainer.objective, held_out)[plan.name]
+        excesses.append(loss / held_out.floor - 1)
+        rows.append(
+            [str(seed), f"{loss:.4f}", f"{held_out.floor:.4f}", f"{excesses[-1]:.2%}", f"{spent[-1]:.0f}"]
+        )
+    mean = statistics.mean(excesses)
+    half = T_95[seeds] * statistics.stdev(excesses) / math.sqrt(seeds)
+    met = "met" if mean <= plan.target else "MISSED"
+    in_time = "yes" if max(spent) <= BUDGET else "NO"
+    return (
+        f"## {plan.name}: d={plan.d}, {plan.layers} blocks, {plan.steps} steps of {plan.batch} sentences\n\n"
+        + table(["seed", "held-out loss", "exact floor", "excess", "seconds"], rows)
+        + f"\n- excess over the floor: {mean:.2%} ± {half:.2%} (95%, {seeds} seeds); "
+        + f"target {plan.target:.0%}: {met}\n- within {BUDGET} s: {in_time}\n"
+    )
+
+
+class Reference:
+    """transformers' BertForMaskedLM as shipped, trained as our `Trainer` trains."""
+
+    def __init__(self, plan: Plan, seed: int):
+        torch.manual_seed(seed)
+        config = transformers.BertConfig(
+            vocab_size=len(PORTUGUESE),
+            hidden_size=plan.d,
+            num_hidden_layers=plan.layers,
+            num_attention_heads=plan.heads,
+            intermediate_size=4 * plan.d,
+            max_position_embeddings=48,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+        self.model = transformers.BertForMaskedLM._from_config(config, attn_implementation="sdpa")
+        self.recipe = Recipe(plan.steps, plan.lr)
+        self.optimizer = adamw(self.model, self.recipe)
+
+    def advance(self, step: int, batch) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.rate(step)
+        self.optimizer.zero_grad()
+        self.model(input_ids=batch.ids, attention_mask=batch.real.long(), labels=batch.labels).loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
+        self.optimizer.step()
+
+    @torch.no_grad()
+    def evaluate(self, held_out) -> float:
+        self.model.eval()
+        total = count = 0.0
+        for batch in held_out.batches:
+            here = int((batch.labels != -100).sum())
+            out = self.model(input_ids=batch.ids, attention_mask=batch.real.long(), labels=batch.labels)
+            total, count = total + float(out.loss) * here, count + here
+        return total / count
+
+
+def against_transformers(plan: Plan, seeds: int) -> str:
+    """The same training twice, one step of each in turn: the two losses, and the ratio of the times."""
+    rows, ours, theirs, times = [], [], [], {"ours": [], "theirs": []}
+    for seed in range(seeds):
+        reference, trainer = Reference(plan, seed), plan.trainer(seed)
+        start = masked_lm_from(reference.model.config.to_dict(), reference.model.state_dict())
+        trainer.objective.model.load_state_dict(start.state_dict())
+        held_out = hold_out(trainer.objective, GrammarSource(PORTUGUESE, 256, EXAMINATION), 8)
+        for step in range(plan.steps):
+            begin = time.perf_counter()
+            trainer.advance()
+            middle = time.perf_counter()
+            # The reference pays for drawing the batch too, as a user of it would.
+            reference.advance(step, trainer.objective.draw(trainer.source, step))
+            times["ours"].append(middle - begin)
+            times["theirs"].append(time.perf_counter() - middle)
+        ours.append(evaluate(trainer.objective, held_out)["mlm"])
+        theirs.append(reference.evaluate(held_out))
+        rows.append([str(seed), f"{ours[-1]:.4f}", f"{theirs[-1]:.4f}", f"{ours[-1] - theirs[-1]:+.4f}"])
+    noise = statistics.stdev(theirs)
+    gap = abs(statistics.mean(ours) - statistics.mean(theirs))
+    faster = ratio(times["theirs"], times["ours"])
+    return (
+        f"## Against BertForMaskedLM as shipped: {plan.steps} steps, same start, batches and schedule\n\n"
+        + table(["seed", "our loss", "theirs", "difference"], rows)
+        + f"\n- mean difference {gap:.4f}, standard deviation over seeds {noise:.4f}: "
+        + f"{'within' if gap <= noise else 'BEYOND'} seed noise\n"
+        + f"- times as fast, step by step: {faster}; target 2: {'met' if faster.median >= 2 else 'MISSED'}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
