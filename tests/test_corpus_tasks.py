@@ -1,13 +1,12 @@
-"""Datasets made from the grammar: labels that are true, splits that never meet, and exact NSP."""
+"""Datasets made from the grammar: labels that are true, and splits that never meet."""
 
 import itertools
 import math
 from collections import Counter
 
 import pytest
-import torch
 
-from lib.corpus import PORTUGUESE, Grammar, paragraphs, sample, tasks, topic_log_joint
+from lib.corpus import PORTUGUESE, sample, tasks, topic_log_joint
 
 MAKERS = [
     tasks.topics,
@@ -120,44 +119,6 @@ PORTUGUESE_VERBS = {
 }
 
 
-def test_next_sentence_posterior_equals_brute_force():
-    rules = {
-        "S": [(3, "X"), (1, "Y")],
-        "X": [(1, "a B")],
-        "Y": [(1, "B a"), (1, "a c")],
-        "B": [(1, "a"), (2, "b")],
-    }
-    grammar = Grammar(rules, topics=("X", "Y"))
-    given = {"X": {"a a": 1 / 3, "a b": 2 / 3}, "Y": {"a a": 1 / 6, "b a": 1 / 3, "a c": 1 / 2}}
-    prior = {"X": 0.75, "Y": 0.25}
-    alone = Counter()
-    for topic, table in given.items():
-        for text, p in table.items():
-            alone[text] += prior[topic] * p
-    for first, second in itertools.product(alone, repeat=2):
-        together = sum(prior[t] * given[t].get(first, 0) * given[t].get(second, 0) for t in prior)
-        expected = together / (together + alone[first] * alone[second])
-        found = tasks.next_sentence_posterior(grammar, *(grammar.encode(x)[None] for x in (first, second)))
-        assert found.item() == pytest.approx(expected, abs=1e-12)
-
-
-def test_next_sentence_posterior_is_calibrated_on_portuguese():
-    count = 400
-    follows = paragraphs(PORTUGUESE, count, 2, seed=1).ids
-    strangers = sample(PORTUGUESE, 2 * count, seed=2).ids
-    first, second = (torch.cat([_padded(follows[i::2]), _padded(strangers[i::2])]) for i in (0, 1))
-    probability = tasks.next_sentence_posterior(PORTUGUESE, first, second)
-    truth = (torch.arange(2 * count) < count).double()
-    gap = truth - probability
-    assert abs(gap.mean()) < 4 * gap.std() / math.sqrt(2 * count)
-    accuracy = ((probability > 0.5) == truth.bool()).double().mean()
-    assert 0.8 < accuracy < 0.99  # strangers share a topic one time in ten, so certainty is impossible
-
-
-def _padded(ids, longest=16):
-    return torch.nn.functional.pad(ids, (0, longest - ids.shape[1]))
-
-
 def test_topic_labels_are_possible_given_the_words():
     for example in tasks.topics("dev", 100):
         joint = topic_log_joint(PORTUGUESE, example.words)
@@ -167,8 +128,5 @@ def test_topic_labels_are_possible_given_the_words():
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="split"):
         tasks.topics("validation", 3)
-    nonsense = PORTUGUESE.encode("banco banco banco banco banco")[None]
-    with pytest.raises(ValueError, match="probability zero"):
-        tasks.next_sentence_posterior(PORTUGUESE, nonsense, nonsense)
     with pytest.raises(ValueError, match="count"):
         tasks.questions("dev", 0)

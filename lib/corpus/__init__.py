@@ -5,7 +5,8 @@ inference   exact posteriors of hidden, replaced or corrupted words (forward-bac
 entropy     floors: the lowest loss that any model can reach
 sampling    seeded sentences and paragraphs with their labels
 lexicon     the words and topics of the Portuguese grammar, as data
-tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions; the exact NSP posterior
+tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions
+pairs       exact posteriors of the next-sentence label and of the words of a corrupted pair
 portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the compiled corpus
 """
 
@@ -19,6 +20,7 @@ from lib.corpus.inference import (
     posterior,
     topic_log_joint,
 )
+from lib.corpus.pairs import next_sentence_floor, next_sentence_posterior, pair_posterior
 from lib.corpus.portuguese import PORTUGUESE
 from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
 
@@ -45,7 +47,10 @@ __all__ = [
     "leave_one_out",
     "log_probability",
     "mlm_floor",
+    "next_sentence_floor",
+    "next_sentence_posterior",
     "next_word",
+    "pair_posterior",
     "paragraphs",
     "posterior",
     "sample",

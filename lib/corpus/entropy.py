@@ -209,10 +209,15 @@ def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
     ids = sample(grammar, sentences, generator).ids
     parts = [losses(ids[rows], generator) for rows in _batches(ids)]
     loss, count = (torch.cat(part) for part in zip(*parts, strict=True))
+    return ratio_of_sums(loss, count)
+
+
+def ratio_of_sums(loss: torch.Tensor, count: torch.Tensor) -> Floor:
+    """Loss per token from losses and token counts of independent draws, with its 95% interval."""
     value = loss.sum() / count.sum()
     residual = loss - value * count
-    half_width = Z_95 * residual.std() / (math.sqrt(sentences) * count.mean())
-    return Floor(float(value), float(half_width), False, sentences)
+    half_width = Z_95 * residual.std() / (math.sqrt(len(loss)) * count.mean())
+    return Floor(float(value), float(half_width), False, len(loss))
 
 
 def _batches(ids: torch.Tensor) -> list[torch.Tensor]:

@@ -97,19 +97,23 @@ def posterior(
 
 
 def channel_posterior(
-    grammar: Grammar, observed: torch.Tensor, own: torch.Tensor, channel: Channel
+    grammar: Grammar,
+    observed: torch.Tensor,
+    own: torch.Tensor,
+    channel: Channel,
+    topics: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """P(w_i | `own` seen at i, i selected, `observed` seen at every other position), all `(B, N)` ids.
 
     With `own` equal to `observed` this is the posterior of a corrupted sentence. With an independent draw it
-    asks, in one pass, what every position would be if it had been the selected one.
+    asks, in one pass, what every position would be if it had been selected. `topics` as in `messages`.
     """
 
     result = torch.zeros(*observed.shape, len(grammar), dtype=torch.float64)
     for rows, length in _by_length(observed):
         _, others = channel.evidence(grammar, observed[rows, :length])
         selected, _ = channel.evidence(grammar, own[rows, :length])
-        cavity, _ = messages(grammar, others)
+        cavity, _ = messages(grammar, others, None if topics is None else topics[rows])
         result[rows, :length] = _normalised(cavity * selected)
     return result
 
@@ -169,6 +173,15 @@ def topic_log_joint(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
     return result[0] if single else result
 
 
+def channel_topic_log_joint(grammar: Grammar, observed: torch.Tensor, channel: Channel) -> torch.Tensor:
+    """log P(topic, what is seen) `(B, T)` for corrupted rows of ids."""
+    ids, _ = _batch(grammar, observed)
+    result = torch.zeros(len(ids), len(grammar.topics), dtype=torch.float64)
+    for rows, length in _by_length(ids):
+        result[rows] = _topic_log_joint(grammar, channel.evidence(grammar, ids[rows, :length])[1])
+    return result
+
+
 def _topic_log_joint(grammar: Grammar, evidence: torch.Tensor) -> torch.Tensor:
     batch, length, _ = evidence.shape
     likelihood = evidence @ grammar.emission.T  # (B, N, C)
@@ -184,14 +197,22 @@ def _topic_log_joint(grammar: Grammar, evidence: torch.Tensor) -> torch.Tensor:
     return (topics * grammar.topic_prior).log() + log_scale[:, None]
 
 
-def messages(grammar: Grammar, evidence: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cavities `(B, N, V)`, up to a factor per position, and log P(evidence) `(B,)`; all of length N."""
+def messages(
+    grammar: Grammar, evidence: torch.Tensor, topics: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cavities `(B, N, V)`, up to a factor per position, and log P(evidence) `(B,)`; all of length N.
+
+    `topics` `(B, T)` takes the place of the grammar's own distribution of topics.
+    """
     batch, length, _ = evidence.shape
     likelihood = evidence @ grammar.emission.T  # (B, N, C)
     layers = _layers(grammar, length)
     if not len(layers[0]):
         raise ValueError(f"sentence: the grammar has no sentence of {length} words")
-    alphas, log_total = [_initial(grammar).expand(batch, -1).T], torch.zeros(batch, dtype=torch.float64)
+    alphas = [_initial(grammar).expand(batch, -1).T]  # (Q, B)
+    if topics is not None:
+        alphas[0] = alphas[0].index_copy(0, torch.arange(len(grammar.topics)), topics.T)
+    log_total = torch.zeros(batch, dtype=torch.float64)
     for i, arcs in enumerate(layers):
         steps = alphas[-1][grammar.arc_source[arcs]] * grammar.arc_probability[arcs, None]  # (A_i, B)
         steps = steps * likelihood[:, i].T[grammar.arc_class[arcs]]

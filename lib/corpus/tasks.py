@@ -1,4 +1,4 @@
-"""Labelled datasets from the grammar: sentences, words, pairs and answers, for fine-tuning and for NSP.
+"""Labelled datasets from the grammar: sentences, words, pairs and answers, for fine-tuning.
 
 A sentence belongs to one split for ever, by a hash of its words: 80% train, 10% dev, 10% test. A question
 belongs to the split of both sentences of its context, an entailment pair to that of its core (what is left
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import torch
 
 from lib.corpus.grammar import Grammar
-from lib.corpus.inference import topic_log_joint
 from lib.corpus.lexicon import PEOPLE
 from lib.corpus.portuguese import PORTUGUESE
 from lib.corpus.sampling import Sentence, Span, ambiguous_words, sample
@@ -215,24 +214,6 @@ def _is_person(sentence: Sentence, span: Span) -> bool:
     """Named, or emitted by a class of people."""
     named = any(s.name in ("PER", "ORG") and span.start <= s.start < span.stop for s in sentence.spans)
     return named or sentence.meanings[span.start + 1] in PEOPLE
-
-
-# -- next sentence
-
-
-def next_sentence_posterior(grammar: Grammar, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """P(second follows first | both), exactly, when half of the pairs do: rows of ids to `(B,)`.
-
-    A pair that follows shares its topic t; another is two independent draws:
-        P(A, B | next) = sum_t P(A, t) P(B, t) / P(t)        P(A, B | not next) = P(A) P(B)
-    No classifier can do better than to answer with this probability.
-    """
-    a, b = topic_log_joint(grammar, first), topic_log_joint(grammar, second)  # (B, T)
-    apart = torch.logsumexp(a, -1) + torch.logsumexp(b, -1)
-    if not apart.isfinite().all():
-        raise ValueError("first, second: a sentence has probability zero under the grammar")
-    together = torch.logsumexp(a + b - grammar.topic_prior.log(), -1)
-    return torch.sigmoid(together - apart)
 
 
 # -- shared
