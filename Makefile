@@ -10,11 +10,13 @@ VENV   := .venv
 RUN    := $(VENV)/bin/python
 PORT   ?= 8000
 JOBS   ?= 2
+# JupyterLab refuses root unless told; inside a container there is nobody else.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
 export PYTHONHASHSEED := 0
-# Two test workers on few cores: more threads in each would only fight over them.
-export OMP_NUM_THREADS ?= 1
+# One thread where numbers are compared: sums are made in the same order, and test workers do not fight for cores.
+test notebooks tamper: export OMP_NUM_THREADS := 1
 
 ENVIRONMENT := $(VENV)/.installed
 VENDOR      := book/_static/vendor/.fetched
@@ -38,7 +40,7 @@ test: $(BOOK) ## prove the book: lint, every test, every notebook re-executed an
 	@$(RUN) -m pytest tests book --nbval --nbval-current-env -n $(JOBS) --dist loadscope -q
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
-	@$(VENV)/bin/jupyter lab --ServerApp.root_dir=book
+	@$(VENV)/bin/jupyter lab --ServerApp.root_dir=book $(AS_ROOT)
 
 serve: $(BOOK) ## serve the built book on this machine only
 	@$(RUN) -m tools.serve --port $(PORT)
