@@ -4,6 +4,7 @@
 floor is then recomputed from that table by plain sums over sentences, selections and replacements.
 """
 
+import doctest
 import itertools
 import math
 from collections import defaultdict
@@ -13,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lib.corpus
 from lib.corpus import (
     MASK,
     SEP,
@@ -402,3 +404,8 @@ def test_text_form_reads_the_same_grammar(toy):
     torch.testing.assert_close(grammar.arc_probability, toy[0].arc_probability)
     with pytest.raises(ValueError, match="line 1"):
         Grammar.from_text("S = a b")
+
+
+def test_the_example_of_the_package_is_true():
+    results = doctest.testmod(lib.corpus)
+    assert results.attempted >= 4 and results.failed == 0

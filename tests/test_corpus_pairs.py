@@ -1,4 +1,4 @@
-"""Pairs of sentences: the label and the words, against brute force on a small grammar and calibration on ours."""
+"""Pairs of sentences: label and words against brute force on a small grammar, calibration on ours."""
 
 import itertools
 import math
@@ -84,7 +84,7 @@ def test_words_and_label_of_a_corrupted_pair_equal_brute_force(grammar):
 
 
 def test_the_other_sentence_tells_the_topic():
-    """ "a manga" hidden from its own context: the sentence before it says which words are likely."""
+    """Two words are hidden where any topic would fit: the sentence before says which are likely."""
     channel = Channel(0.15, 1, 0)
     hidden = PORTUGUESE.encode("Ana viu a [MASK] na [MASK]")[None]
     alone = posterior(PORTUGUESE, hidden, channel=channel)[0, 5]

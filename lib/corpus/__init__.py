@@ -8,6 +8,20 @@ lexicon     the words and topics of the Portuguese grammar, as data
 tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions
 pairs       exact posteriors of the next-sentence label and of the words of a corrupted pair
 portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the compiled corpus
+
+Any grammar will do:
+
+>>> grammar = Grammar.from_text(
+...     "S -> 0.5 a N FRUTA | 0.5 a N ROUPA\\n"
+...     "N -> manga | vela\\n"
+...     "FRUTA -> 3 madura | 1 doce\\n"
+...     "ROUPA -> rasgada"
+... )
+>>> hidden = posterior(grammar, "a manga [MASK]")[2]
+>>> {word: round(hidden[i].item(), 3) for i, word in enumerate(grammar.words) if hidden[i] > 0}
+{'madura': 0.375, 'doce': 0.125, 'rasgada': 0.5}
+>>> print(floors(grammar).bidirectional)
+0.5558 nats (exact)
 """
 
 from lib.corpus.entropy import Floor, Floors, bidirectional_floor, causal_floor, corrupt, floors, mlm_floor
