@@ -53,6 +53,13 @@ def wait_until_up(lab: Lab, process: subprocess.Popen, log: Path) -> None:
     raise RuntimeError(f"JupyterLab did not start within {START_SECONDS} s:\n{tail}")
 
 
+def silence_announcements(settings: Path) -> None:
+    """Answer beforehand the question about news, which would otherwise lie over the notebook."""
+    file = settings / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
+
+
 @contextmanager
 def running_lab(scratch: Path) -> Iterator[Lab]:
     """Start JupyterLab on a copy of book/ under the scratch folder, and stop it at the end."""
@@ -69,12 +76,15 @@ def running_lab(scratch: Path) -> Iterator[Lab]:
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
+    silence_announcements(scratch / "settings")
     # Settings of the person who runs the tests must not leak in, nor the tests' settings out.
     private = {
-        name: str(scratch / name.lower())
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+        "JUPYTER_CONFIG_DIR": str(scratch / "config"),
+        "JUPYTER_RUNTIME_DIR": str(scratch / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(scratch / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(scratch / "workspaces"),
+        "IPYTHONDIR": str(scratch / "ipython"),
     }
-    private["JUPYTERLAB_SETTINGS_DIR"] = private["JUPYTERLAB_WORKSPACES_DIR"] = str(scratch / "lab")
     log = scratch / "jupyterlab.log"
     with open(log, "wb") as output:
         process = subprocess.Popen(
