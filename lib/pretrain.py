@@ -44,12 +44,32 @@ from lib.training.data import Document, Source, generator
 
 RUNS = Path("_build/runs")
 HELD_OUT_SEED = -1  # no run may have it
+EARLY = 0.6  # share of the steps in which the rate of hidden words comes down
 FEWEST_WORDS = 100
+EXAMINED = 256  # sentences in a batch of evaluation
 LONGEST_SENTENCE = 60  # words; longer ones are cut
 STOPPED = 130  # exit code after Ctrl-C
 PRESETS = {
-    "curso": {"d": 64, "layers": 2, "heads": 4, "steps": 3000, "batch": 128, "lr": 4e-3, "dropout": 0.0},
-    "teste": {"d": 16, "layers": 1, "heads": 2, "steps": 30, "batch": 8, "lr": 3e-3, "dropout": 0.0},
+    "curso": {
+        "d": 64,
+        "layers": 2,
+        "heads": 4,
+        "steps": 3000,
+        "batch": 128,
+        "lr": 4e-3,
+        "dropout": 0.0,
+        "early_rate": 0.5,
+    },
+    "teste": {
+        "d": 16,
+        "layers": 1,
+        "heads": 2,
+        "steps": 30,
+        "batch": 8,
+        "lr": 3e-3,
+        "dropout": 0.0,
+        "early_rate": 0.15,
+    },
 }
 
 
@@ -126,9 +146,11 @@ def material(options: argparse.Namespace) -> Material:
     """The sources that the options ask for."""
     if options.text is None:
         grammar = read_grammar(options.grammar) if options.grammar else PORTUGUESE
-        held_out = GrammarSource(grammar, 256, HELD_OUT_SEED)
+        held_out = GrammarSource(grammar, EXAMINED, HELD_OUT_SEED)
         identity = {"grammar": hashlib.sha256(repr(grammar.rules).encode()).hexdigest()}
-        return Material(GrammarSource(grammar, options.batch, options.seed), held_out, 8, identity)
+        return Material(
+            GrammarSource(grammar, options.batch, options.seed), held_out, options.evaluate_batches, identity
+        )
     text = read_text(options.text)
     documents, out = split(paragraphs_of(text))
     if options.tokenizer:
@@ -141,12 +163,12 @@ def material(options: argparse.Namespace) -> Material:
         special = Special(*tokenizer.special_ids)
         return TextSource(ids, tokenizer.vocabulary, batch, seed, options.max_length, special)
 
-    held_out = source(out, 64, HELD_OUT_SEED)
+    held_out = source(out, EXAMINED // 4, HELD_OUT_SEED)
     identity = {
         "text": hashlib.sha256(text.encode()).hexdigest(),
         "vocabulary": hashlib.sha256("\n".join(tokenizer.vocabulary).encode()).hexdigest(),
     }
-    batches = min(32, -(-len(held_out.blocks) // held_out.batch))
+    batches = min(options.evaluate_batches, -(-len(held_out.blocks) // held_out.batch))
     return Material(source(documents, options.batch, options.seed), held_out, batches, identity, tokenizer)
 
 
@@ -157,51 +179,57 @@ def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
 
 
 def read_grammar(path: Path) -> Grammar:
-    return Grammar.from_text(read_bytes_as_text(path))
-
-
-def read_bytes_as_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return Grammar.from_text(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise Refusal(f"não consegui ler a gramática {path}: {error}.") from None
+
+
+def decided(options: argparse.Namespace, data: Material) -> dict:
+    """Everything that decides the weights at the end, as plain data: the identity of the run."""
+    kind, source = OBJECTIVES[options.objective], data.source
+    config = Config(
+        len(source.words),
+        d=options.d,
+        layers=options.layers,
+        heads=options.heads,
+        positions=source.max_length * (2 if kind.pooler else 1),  # room for a pair
+        causal=kind.causal,
+        pooler=kind.pooler,
+        dropout=options.dropout,
+        pad_id=source.special.pad,
+    )
+    return {
+        "objective": options.objective,
+        "config": asdict(config),
+        "recipe": asdict(Recipe(options.steps, options.lr)),
+        "early": None if kind.causal else [options.early_rate, max(1, round(EARLY * options.steps))],
+        "batch": options.batch,
+        "seed": options.seed,
+        "data": data.identity,
+    }
+
+
+def trainer_of(settings: dict, source: Source, world: World) -> Trainer:
+    kind, config = OBJECTIVES[settings["objective"]], Config(**settings["config"])
+    torch.manual_seed(settings["seed"])
+    objective = kind(config) if kind.causal else kind(config, early=tuple(settings["early"]))
+    return Trainer(objective, source, Recipe(**settings["recipe"]), world)
 
 
 def pretrain(options: argparse.Namespace, world: World) -> int:
     """Train as the options say, from the beginning or from the last checkpoint; returns the exit code."""
     data = material(options)
-    kind = OBJECTIVES[options.objective]
-    config = Config(
-        len(data.source.words),
-        d=options.d,
-        layers=options.layers,
-        heads=options.heads,
-        positions=max(data.source.max_length, 2 * data.source.max_length if kind.pooler else 0),
-        causal=kind.causal,
-        pooler=kind.pooler,
-        dropout=options.dropout,
-        pad_id=data.source.special.pad,
-    )
-    recipe = Recipe(options.steps, options.lr)
-    settings = {
-        "objective": options.objective,
-        "config": asdict(config),
-        "recipe": asdict(recipe),
-        "batch": options.batch,
-        "seed": options.seed,
-        "data": data.identity,
-    }
-    run = fingerprint(settings)
-    folder = options.run or RUNS / f"{options.objective}-{run}"
+    settings = decided(options, data)
+    folder = options.run or RUNS / f"{options.objective}-{fingerprint(settings)}"
     require_own_folder(folder, settings)
-    torch.manual_seed(options.seed)
-    trainer = Trainer(kind(config), data.source, recipe, world)
-    checkpoints = Checkpoints(folder, run)
+    trainer = trainer_of(settings, data.source, world)
+    checkpoints = Checkpoints(folder, fingerprint(settings))
     resume(trainer, checkpoints)
-    say = tqdm.write if world.leads else lambda line: None
-    held_out = hold_out(trainer.objective, data.held_out, data.batches)
     if world.leads:
         atomic_write(folder / "settings.json", json.dumps(settings, indent=1, sort_keys=True).encode())
+    say = tqdm.write if world.leads else lambda line: None
+    held_out = hold_out(trainer.objective, data.held_out, data.batches)
     describe(trainer, held_out.floor, folder, say)
     with asked_to_stop(world) as stop:
         train(
@@ -215,8 +243,8 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
             tell=lambda record: report(record, trainer, data, say),
             progress=not options.quiet,
         )
-    if trainer.step < recipe.steps:
-        say(f"\nParado no passo {trainer.step} de {recipe.steps}; tudo foi salvo em {folder}.")
+    if trainer.step < options.steps:
+        say(f"\nParado no passo {trainer.step} de {options.steps}; tudo foi salvo em {folder}.")
         say("Para continuar de onde parou, repita o mesmo comando:\n  " + command_line())
         return STOPPED
     if world.leads:
@@ -343,10 +371,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         ("batch", int, "frases por passo, somados todos os processos"),
         ("lr", float, "taxa de aprendizado máxima"),
         ("dropout", float, "dropout"),
+        ("early-rate", float, "fração das palavras ocultas no começo; desce até 0.15"),
     ):
         parser.add_argument(f"--{name}", type=kind, help=what)
     parser.add_argument("--seed", type=int, default=0, help="semente de tudo o que é sorteado")
     parser.add_argument("--evaluate-every", type=int, help="passos entre avaliações")
+    parser.add_argument("--evaluate-batches", type=int, default=8, help="lotes em cada avaliação")
     parser.add_argument("--save-every", type=int, default=200, help="passos entre checkpoints")
     parser.add_argument("--half", action="store_true", help="grava o modelo final em float16")
     parser.add_argument("--quiet", action="store_true", help="sem barra de progresso")

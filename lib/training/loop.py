@@ -72,11 +72,11 @@ class Trainer:
         """Make one step; `stop` is passed on to all processes, so that they end at the same step."""
         if self.step >= self.recipe.steps:
             raise ValueError(f"training is over: all {self.recipe.steps} steps have been made")
+        self.objective.train()
         batch = self.objective.draw(self.source, self.step)
         counts = self.objective.counts(batch).clamp(min=1)  # of the whole batch, not of this process' share
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate(self.step)
-        self.objective.train()
         torch.manual_seed(generator(self.source.seed, "dropout", self.step, self.world.rank).initial_seed())
         sums = self.net(batch.share(self.world.rank, self.world.size))  # (terms,)
         # The group averages gradients; multiplied by its size, the average is a sum again.
@@ -151,7 +151,10 @@ class HeldOut:
 
 def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
     """The first `batches` exercises of a source that is not trained on; with the floor, for a grammar."""
+    training = objective.training
+    objective.eval()  # the exercise of an examination, not of a lesson
     drawn = [objective.draw(source, i) for i in range(require_positive("batches", batches))]
+    objective.train(training)
     grammar = getattr(source, "grammar", None)
     if grammar is None:
         return HeldOut(drawn)

@@ -43,20 +43,37 @@ class Objective(nn.Module):
 
 
 class Masked(Objective):
-    """BERT's first exercise: `rate` of the words pass through `channel`, and are to be told."""
+    """BERT's first exercise: `rate` of the words pass through `channel`, and are to be told.
+
+    While it trains, it may hide more at first: with `early` = (share, steps) the rate comes down in a line
+    from that share to `rate`. Each sentence then teaches more words (Wettig 2023). Evaluation is at `rate`.
+    """
 
     terms = ("mlm",)
 
-    def __init__(self, config: Config, rate: float = 0.15, channel: Channel = BERT_CHANNEL):
+    def __init__(
+        self,
+        config: Config,
+        rate: float = 0.15,
+        channel: Channel = BERT_CHANNEL,
+        early: tuple[float, int] | None = None,
+    ):
         super().__init__()
-        self.model, self.rate, self.channel = MaskedLM(config), rate, channel
+        self.model, self.rate, self.channel, self.early = MaskedLM(config), rate, channel, early
+
+    def rate_at(self, step: int) -> float:
+        """The share of words hidden at a step of training; in evaluation mode, always `rate`."""
+        if self.early is None or not self.training:
+            return self.rate
+        share, steps = self.early
+        return self.rate + (share - self.rate) * max(0.0, 1 - step / steps)
 
     def draw(self, source: Source, step: int) -> Batch:
         return self.hide(source.sentences(step), source, step)
 
     def hide(self, ids: Tensor, source: Source, step: int) -> Batch:
         draw = generator(source.seed, "mask", step)
-        selected = select_tokens(source.alphabet.maskable(ids), self.rate, generator=draw)
+        selected = select_tokens(source.alphabet.maskable(ids), self.rate_at(step), generator=draw)
         noisy, labels = corrupt(ids, selected, source.alphabet, self.channel, generator=draw)
         return Batch(noisy, labels, ids != source.special.pad)
 
@@ -68,8 +85,7 @@ class Masked(Objective):
         return self.word_loss(hidden, batch.labels[selected]).reshape(1)
 
     def word_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
-        logits = self.model.head(hidden, self.model.encoder.embeddings.token.weight)  # (M, V)
-        return F.cross_entropy(logits, labels, reduction="sum")
+        return F.cross_entropy(self.model.logits(hidden), labels, reduction="sum")
 
     def floor(self, grammar: Grammar, batch: Batch) -> Tensor:
         """What the exact posterior loses at each prediction of the batch, (M,)."""
@@ -85,8 +101,8 @@ class MaskedPairs(Masked):
     terms = ("mlm", "nsp")
     pooler = True
 
-    def __init__(self, config: Config, rate: float = 0.15, channel: Channel = BERT_CHANNEL):
-        super().__init__(config, rate, channel)
+    def __init__(self, config: Config, *options, **named):
+        super().__init__(config, *options, **named)
         if self.model.encoder.pooler is None:
             raise ValueError("config.pooler must be True: next sentence prediction reads the pooled vector")
         self.nsp = NSPHead(config)
@@ -135,7 +151,7 @@ class NextWord(Objective):
         selected = batch.labels != IGNORE_INDEX
         # Padding on the right is in nobody's past: the causal mask alone hides it.
         hidden = self.model.encoder(batch.ids)[selected]  # (M, d)
-        logits = hidden @ self.model.encoder.embeddings.token.weight.T  # (M, V)
+        logits = self.model.logits(hidden)  # (M, V)
         return F.cross_entropy(logits, batch.labels[selected], reduction="sum").reshape(1)
 
     def floor(self, grammar: Grammar, batch: Batch) -> Tensor:
