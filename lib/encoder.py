@@ -144,14 +144,14 @@ class Embeddings(nn.Module):
         positions = self.count(ids) if positions is None else positions
         x = self.token(ids)  # (B, N, d)
         if self.segment is not None:
-            x = x + self.segment(torch.zeros_like(ids) if segments is None else segments)
+            x = x + (self.segment.weight[0] if segments is None else self.segment(segments))
         x = x + self.position(positions + self.config.first_position)
         return self.dropout(self.norm(x))
 
     def count(self, ids: Tensor) -> Tensor:
         """0, 1, 2, ... along each sentence; RoBERTa counts the real tokens only and puts padding at -1."""
         if not self.config.count_real_positions:
-            return torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)  # (B, N)
+            return torch.arange(ids.shape[1], device=ids.device)[None]  # (1, N), the same for all
         real = ids != self.config.pad_id
         return real.cumsum(1) * real - 1  # (B, N)
 

@@ -61,7 +61,7 @@ def hidden_at(
         at, hole, sentence = source.clamp(min=0), source < 0, source // ids.shape[1]
         # Holes form a "sentence" of their own, -1: nobody reads them, and no query is left without keys.
         allowed = (sentence[:, :, None] == sentence[:, None, :])[:, None]  # (R, 1, T, T)
-        ids, positions = ids.flatten()[at], positions.flatten()[at]
+        ids, positions = ids.flatten()[at], positions.expand(ids.shape).flatten()[at]
         segments = None if segments is None else segments.flatten()[at]
         selected = selected.flatten()[at] & ~hole
         order = source[selected].argsort()  # back from the order of the rows to that of the batch
