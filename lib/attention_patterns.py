@@ -31,7 +31,7 @@ def shares(weights: Tensor) -> dict[str, Tensor]:
 
 
 def mean_shares(sentences: list[Tensor]) -> dict[str, Tensor]:
-    """The shares of several sentences, each (..., N, N) with an N of its own, averaged sentence by sentence."""
+    """The shares of several sentences, each (..., N, N) with an N of its own, averaged."""
     if not sentences:
         raise ValueError("sentences must hold the weights of at least one sentence, got none")
     each = [shares(weights) for weights in sentences]

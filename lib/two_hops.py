@@ -56,7 +56,7 @@ def sentences(n: int, hops: int, g: torch.Generator) -> tuple[Tensor, Tensor, Te
 
 def _logits(question: Tensor, facts: Tensor, tables: list[Tensor], stack: list, out: Tensor) -> Tensor:
     asks, starts, ends = tables
-    # Without positions attention does not see the order of the facts, so listing them by symbol gives nothing away.
+    # Without positions attention does not see the order, so listing the facts by symbol gives nothing away.
     x = torch.cat([asks[question][:, None], starts + ends[facts]], 1)  # (B, 1 + SYMBOLS, d)
     for w_q, w_k, w_v, w_f in stack:
         x = x + attention(x @ w_q, x @ w_k, x @ w_v)[0]

@@ -13,7 +13,7 @@ HATCHES = ("", "//", "", "..", "", "xx")
 
 
 def stacked(models: Mapping[str, Mapping[str, float]], *, xlabel: str) -> Figure:
-    """One horizontal bar per model, cut into named parts that are told apart by hatch as well as by colour."""
+    """One horizontal bar per model, cut into named parts told apart by hatch as well as by colour."""
     parts = list(dict.fromkeys(part for model in models.values() for part in model))
     if len(parts) > len(SHADES):
         raise ValueError(f"models must have at most {len(SHADES)} parts to stay readable, got {len(parts)}")
