@@ -1,0 +1,60 @@
+"""Words in context: the vector that an encoder gives to one word of a sentence, and whether senses separate.
+
+A word may be several tokens; its vector is the mean of theirs. Whether two senses of a word are told apart
+is asked of cosines: are occurrences of one sense closer to each other than to those of the other?
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from lib.encoder import Encoder
+from lib.tokenizer import Tokenizer
+
+
+class Separation(NamedTuple):
+    same: float  # mean cosine between different occurrences of one sense
+    across: float  # mean cosine between occurrences of different senses
+    neighbours: int  # occurrences whose nearest other occurrence has their sense
+
+
+@torch.no_grad()
+def word_vector(encoder: Encoder, tokenizer: Tokenizer, text: str, word: str) -> Tensor:
+    """The hidden state (d,) of the first occurrence of `word` in `text`, averaged over its subwords."""
+    encoding = tokenizer.encode(text)
+    found = next((w for w in encoding.words if w.text.lower() == word.lower()), None)
+    if found is None:
+        raise ValueError(f"word {word!r} does not occur in text {text!r}")
+    hidden = encoder(torch.tensor([encoding.ids]))[0]  # (N, d)
+    return hidden[found.start : found.stop].mean(0)  # (d,)
+
+
+def cosines(vectors: Tensor) -> Tensor:
+    """(M, M) cosines between the rows of `vectors` (M, d), in float64."""
+    if vectors.dim() != 2 or not vectors.is_floating_point():
+        raise ValueError(
+            f"vectors must be (M, d) floating point, got {tuple(vectors.shape)}, {vectors.dtype}"
+        )
+    if (vectors.norm(dim=-1) == 0).any():
+        raise ValueError("vectors must not hold a zero vector: it has no direction, so no cosine")
+    unit = normalize(vectors.double(), dim=-1)
+    return unit @ unit.T
+
+
+def separation(cosine: Tensor, senses: Tensor) -> Separation:
+    """How far the `senses` (M,) of the occurrences can be read off their cosines (M, M)."""
+    m = len(senses)
+    if cosine.shape != (m, m):
+        raise ValueError(f"cosine must be ({m}, {m}), one row per sense label, got {tuple(cosine.shape)}")
+    itself = torch.eye(m, dtype=torch.bool)
+    alike = senses[:, None] == senses[None, :]  # (M, M)
+    if not (alike & ~itself).any() or alike.all():
+        raise ValueError("senses must hold at least two different ones, and one of them twice")
+    nearest = cosine.masked_fill(itself, -2.0).argmax(-1)  # (M,)
+    return Separation(
+        cosine[alike & ~itself].mean().item(),
+        cosine[~alike].mean().item(),
+        int((senses[nearest] == senses).sum()),
+    )
