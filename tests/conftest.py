@@ -16,6 +16,15 @@ settings.register_profile("course", deadline=None, derandomize=True)
 settings.load_profile("course")
 
 
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Print the counts that a test recorded as its `summary`, such as how many changed digits were caught."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, text in getattr(report, "user_properties", []):
+                if name == "summary":
+                    terminalreporter.write_line(text)
+
+
 @pytest.fixture(scope="session")
 def book_dir() -> Path:
     """The built book; `make test` builds it before the tests start."""

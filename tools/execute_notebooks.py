@@ -42,6 +42,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
         timeout=TIMEOUT_SECONDS,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # how a stream is cut depends on the load of the machine
         extra_arguments=["--IPKernelApp.log_level=ERROR"],  # its advice about transports is not the book's
         resources={"metadata": {"path": str(folder)}},
     )
