@@ -67,14 +67,19 @@ def head_maps(panels: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Fi
         if weights.shape != (n, n):
             raise ValueError(f"{title}: weights must be ({n}, {n}), got {tuple(weights.shape)}")
     fig, axes = plt.subplots(
-        1, len(panels), figsize=(4.1 * len(panels), 4.3), layout="constrained", squeeze=False
+        1,
+        len(panels),
+        figsize=(0.9 + 2.35 * len(panels), 3.4),
+        layout="constrained",
+        squeeze=False,
+        sharey=True,
     )
     for ax, (title, weights) in zip(axes[0], panels, strict=True):
         ax.imshow(weights.float().numpy(), cmap=CMAP, vmin=0, vmax=1)
-        ax.set_xticks(range(n), tokens, rotation=90, fontsize=9)
-        ax.set_yticks(range(n), tokens, fontsize=9)
+        ax.set_xticks(range(n), tokens, rotation=90, fontsize=8)
+        ax.set_yticks(range(n), tokens, fontsize=8)
         ax.set(title=title, xlabel="quem é olhado")
-        ax.title.set_fontsize(11)
+        ax.title.set_fontsize(10)
         ax.tick_params(length=0)
         ax.spines[:].set_color(QUIET)
     axes[0, 0].set_ylabel("quem olha")
@@ -93,7 +98,7 @@ def by_d_k(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], 
         ax.set(title=title, xlabel="$d_k$", ylim=(0, None))
         ax.title.set_fontsize(11)
         tidy(ax)
-        ax.yaxis.set_major_formatter(lambda y, _: pt(y, 1))
+        ax.yaxis.set_major_formatter(lambda y, _: pt(y, 2))
         ax.set_xticks(d_k, [str(d) for d in d_k])
         ax.minorticks_off()
     axes[0, 0].legend(frameon=False, fontsize=9)
