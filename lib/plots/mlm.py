@@ -34,7 +34,7 @@ def draws(rows: Sequence[Sequence[tuple[str, str]]]) -> Figure:
             ax.add_patch(Rectangle((x, y), 1, 1, fc=fill, hatch=hatch, ec="#b8c0cb", lw=0.6))
             box = {"fc": fill, "ec": "none", "pad": 1.2} if hatch else None
             ax.text(x + 0.5, y + 0.5, word, ha="center", va="center", fontsize=9, color=ink, bbox=box)
-    ax.set(xlim=(0, n), ylim=(len(rows), 0))
+    ax.set(xlim=(-0.02, n + 0.02), ylim=(len(rows) + 0.05, -0.05))
     ax.set_axis_off()
     legend = [
         Patch(fc=fill, hatch=hatch, ec="#b8c0cb", label=fate) for fate, (fill, hatch, _) in FATES.items()
@@ -72,7 +72,7 @@ def copy_or_doubt(context: Tensor, believed: Tensor, *, threshold: float) -> Fig
     fig, ax = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
     ax.plot(context.numpy(), believed.numpy(), color=ACCENT, lw=1.8)
     ax.axvline(threshold, color=WARNING, lw=1.2, ls="--")
-    ax.annotate("chance de um sorteio", (threshold, 0.92), (6, 0), textcoords="offset points", color=WARNING)
+    ax.annotate("chance de um sorteio", (threshold, 0.06), (6, 0), textcoords="offset points", color=WARNING)
     ax.set_xscale("log")
     ax.set(xlabel="probabilidade que o contexto dá à palavra lida", ylabel="crença de que é a original")
     ax.set(ylim=(0, 1.02))
