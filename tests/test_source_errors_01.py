@@ -69,6 +69,17 @@ def test_the_second_row_of_the_third_example_lacks_the_division_by_the_square_ro
     assert abs(row - softmax((S + M) / math.sqrt(2))[1].numpy()).max() > 0.06
 
 
+def test_dividing_after_the_softmax_gives_no_distribution():
+    after = softmax(S + M) / math.sqrt(2)
+    torch.testing.assert_close(after.sum(-1), torch.full((3,), 1 / math.sqrt(2), dtype=torch.float64))
+
+
+def test_with_and_without_the_square_root_the_rows_are_stochastic_but_differ():
+    with_root, without = softmax((S + M) / math.sqrt(2)), softmax(S + M)
+    torch.testing.assert_close(with_root.sum(-1), without.sum(-1))
+    assert not torch.allclose(with_root, without)
+
+
 def test_equal_gaps_give_equal_ratios_but_not_in_the_document():
     def ratios(row):
         return row[1:] / row[:-1]
