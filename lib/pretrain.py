@@ -51,7 +51,7 @@ LONGEST_SENTENCE = 60  # words; longer ones are cut
 STOPPED = 130  # exit code after Ctrl-C
 PRESETS = {
     "curso": {
-        "d": 64,
+        "width": 64,
         "layers": 2,
         "heads": 4,
         "steps": 3000,
@@ -61,7 +61,7 @@ PRESETS = {
         "early_rate": 0.5,
     },
     "teste": {
-        "d": 16,
+        "width": 16,
         "layers": 1,
         "heads": 2,
         "steps": 30,
@@ -190,7 +190,7 @@ def decided(options: argparse.Namespace, data: Material) -> dict:
     kind, source = OBJECTIVES[options.objective], data.source
     config = Config(
         len(source.words),
-        d=options.d,
+        d=options.width,
         layers=options.layers,
         heads=options.heads,
         positions=source.max_length * (2 if kind.pooler else 1),  # room for a pair
@@ -221,7 +221,7 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
     """Train as the options say, from the beginning or from the last checkpoint; returns the exit code."""
     data = material(options)
     settings = decided(options, data)
-    folder = options.run or RUNS / f"{options.objective}-{fingerprint(settings)}"
+    folder = options.folder or RUNS / f"{options.objective}-{fingerprint(settings)}"
     require_own_folder(folder, settings)
     trainer = trainer_of(settings, data.source, world)
     checkpoints = Checkpoints(folder, fingerprint(settings))
@@ -265,13 +265,13 @@ def require_own_folder(folder: Path, settings: dict) -> None:
         other = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError):
         raise Refusal(
-            f"{path} está danificado: apague a pasta {folder} ou escolha outra com --run."
+            f"{path} está danificado: apague a pasta {folder} ou escolha outra com --folder."
         ) from None
     if other != settings:
         differ = [key for key in settings if not isinstance(other, dict) or other.get(key) != settings[key]]
         raise Refusal(
             f"a pasta {folder} é de outro treinamento (diferem: {', '.join(differ)}); "
-            "escolha outra com --run."
+            "escolha outra com --folder."
         )
 
 
@@ -350,6 +350,7 @@ def command_line() -> str:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    # No option may be the beginning of one of torchrun's (--d, --run): it would take it for its own.
     parser = argparse.ArgumentParser("python -m lib.pretrain", description="Treina um modelo de linguagem.")
     parser.add_argument("text", nargs="?", type=Path, help="arquivo de texto em UTF-8 (sem ele: a gramática)")
     parser.add_argument(
@@ -359,12 +360,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--grammar", type=Path, help="arquivo com outra gramática (NOME -> peso símbolos | ...)"
     )
-    parser.add_argument("--run", type=Path, help="pasta do treinamento (padrão: uma para cada configuração)")
+    parser.add_argument(
+        "--folder", type=Path, help="pasta do treinamento (padrão: uma para cada configuração)"
+    )
     parser.add_argument("--tokenizer", type=Path, help="tokenizer.json a usar (padrão: treinar um no texto)")
     parser.add_argument("--vocab-size", type=int, default=4000, help="tamanho do vocabulário a treinar")
     parser.add_argument("--max-length", type=int, default=64, help="tokens por sequência, num texto")
     for name, kind, what in (
-        ("d", int, "largura do modelo"),
+        ("width", int, "largura do modelo, d"),
         ("layers", int, "blocos"),
         ("heads", int, "cabeças"),
         ("steps", int, "passos"),

@@ -73,9 +73,9 @@ def arguments(tmp_path_factory) -> list[str]:
 
 
 def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments, capsys):
-    done = torchrun("-m", "lib.pretrain", *arguments, "--run", str(tmp_path / "two"))
+    done = torchrun("-m", "lib.pretrain", *arguments, "--folder", str(tmp_path / "two"))
     assert done.stdout.count("Pronto: o modelo está em") == 1, "every process speaks"
-    assert pretrain.main([*arguments, "--run", str(tmp_path / "one"), "--quiet"]) == 0
+    assert pretrain.main([*arguments, "--folder", str(tmp_path / "one"), "--quiet"]) == 0
     one, two = (read_log(tmp_path / run / "log.jsonl") for run in ("one", "two"))
     assert len(one) == len(two) == STEPS + 3
     for ours, theirs in zip(one, two, strict=True):
@@ -90,8 +90,8 @@ def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments
 def test_one_process_takes_over_from_two(tmp_path, arguments):
     """The number of processes is no part of a run: a checkpoint made by two serves one."""
     folder = tmp_path / "run"
-    torchrun("-m", "lib.pretrain", *arguments, "--run", str(folder))
+    torchrun("-m", "lib.pretrain", *arguments, "--folder", str(folder))
     newest = sorted(folder.glob("checkpoint-*"))[-1]
     newest.unlink()
-    assert pretrain.main([*arguments, "--run", str(folder), "--quiet"]) == 0
+    assert pretrain.main([*arguments, "--folder", str(folder), "--quiet"]) == 0
     assert [r["step"] for r in read_log(folder / "log.jsonl") if "lr" in r] == list(range(1, STEPS + 1))

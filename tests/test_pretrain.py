@@ -40,7 +40,7 @@ def command(folder: Path, arguments: list[str], die: str | None = None) -> None:
     os.dup2(output, 2)
     if die:
         arm(die)
-    sys.exit(pretrain.main([*arguments, "--run", str(folder)]))
+    sys.exit(pretrain.main([*arguments, "--folder", str(folder)]))
 
 
 def arm(die: str) -> None:
@@ -247,7 +247,7 @@ def test_a_bad_text_is_refused_with_one_sentence(tmp_path, kind, capsys):
     content, sentence = BAD[kind]
     path = tmp_path / "ruim.txt"
     path.write_bytes(content)
-    assert pretrain.main([str(path), "--run", str(tmp_path / "run")]) == 2
+    assert pretrain.main([str(path), "--folder", str(tmp_path / "run")]) == 2
     error = capsys.readouterr().err
     assert error.startswith("erro: ") and str(path) in error and sentence in error
     assert not (tmp_path / "run").exists()
@@ -281,12 +281,12 @@ def test_the_split_is_fixed_and_disjoint():
 
 def test_bad_options_are_refused(tmp_path, text, capsys):
     for options, message in (
-        (["--d", "15"], "d must be divisible by heads"),
+        (["--width", "15"], "d must be divisible by heads"),
         (["--steps", "0"], "steps"),
         (["--vocab-size", "10"], "size must be at least"),
         (["--tokenizer", str(text)], "not a tokenizer"),
     ):
-        code = pretrain.main([str(text), "--preset", "teste", "--run", str(tmp_path / "r"), *options])
+        code = pretrain.main([str(text), "--preset", "teste", "--folder", str(tmp_path / "r"), *options])
         assert code == 2 and message in capsys.readouterr().err
     with pytest.raises(SystemExit):
         pretrain.main(["--seed", "-1"])
@@ -295,7 +295,7 @@ def test_bad_options_are_refused(tmp_path, text, capsys):
 def test_the_command_as_a_user_types_it(tmp_path, text):
     """One real `python -m`, with the bar that all other tests switch off."""
     folder = tmp_path / "run"
-    typed = [sys.executable, "-m", "lib.pretrain", str(text), "--preset", "teste", "--run", str(folder)]
+    typed = [sys.executable, "-m", "lib.pretrain", str(text), "--preset", "teste", "--folder", str(folder)]
     done = subprocess.run([*typed, "--vocab-size", "150"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "Pronto: o modelo está em" in done.stdout
