@@ -29,12 +29,17 @@ _EXPORT = re.compile(r"^export (?=function |class |const )", re.MULTILINE)
 _COMMON_KEYS = frozenset(anywidget.AnyWidget.class_trait_names(sync=True))
 
 
-def source(name: str) -> tuple[str, str]:
-    """The (JavaScript, CSS) of widget `name`, each with the shared part in front, free of imports."""
+def source(name: str, *styles: str) -> tuple[str, str]:
+    """The (JavaScript, CSS) of widget `name`, each with the shared part in front, free of imports.
+
+    `styles` names further style sheets that the widget shares with some others: `source(name, "fields")`.
+    """
     own, imports = _BASE_IMPORT.subn("", _read(f"{name}.js"))
     if imports != 1 or re.search(r"^import ", own, re.MULTILINE):
         raise ValueError(f'{name}.js must import once, from "./base.js" only: a static page has no server')
-    return _EXPORT.sub("", _read("base.js")) + own, _read("base.css") + _read(f"{name}.css")
+    return _EXPORT.sub("", _read("base.js")) + own, "".join(
+        _read(f"{sheet}.css") for sheet in ("base", *styles, name)
+    )
 
 
 def fingerprint(state: dict[str, Any]) -> str:

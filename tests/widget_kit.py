@@ -1,0 +1,138 @@
+"""What the browser tests ask of every widget: is it drawn, is a broken copy seen, is anything left behind."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page
+
+from lib.widgets.base import CourseWidget, Panel
+from tests.widgets_page import counting, write_page
+
+HOSTILE = [
+    '<img src=x onerror="window.attacked = true">',
+    "</script><script>window.attacked = true</script>",
+    "\"'`${1}&amp;<b>",
+    "ﷺ مرحبا עברית",
+    "👩‍👩‍👧‍👦 🇧🇷",
+    "anticonstitucionalissimamente" * 30,
+    "",
+    " \t\u3000 ",
+    "palavra " * 3000,
+]
+
+
+def open_widgets(
+    page: Page, folder: Path, panels: Sequence[Panel], *, dark: bool = False, name: str = "widgets"
+) -> list[Locator]:
+    """Open a page with the panels, wait until all are drawn and their sliders named; return them in order."""
+    page.goto(write_page(folder / f"{name}.html", panels))
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
+    return drawn_widgets(page, [len(panel.controls) for panel in panels])
+
+
+def drawn_widgets(page: Page, controls: Sequence[int], within: str = ".cw-panel") -> list[Locator]:
+    """The panels of a page in order, once each has its controls, its view, and names on its sliders."""
+    page.wait_for_function(
+        """([selector, controls]) => {
+          const panels = [...document.querySelectorAll(selector)];
+          return panels.length === controls.length && panels.every((panel, k) =>
+            panel.querySelector(".cw")?.childElementCount > 0 &&
+            panel.querySelector(".cw-controls").childElementCount === controls[k] &&
+            [...panel.querySelectorAll(".cw-controls [role=slider]")].every(handle => handle.ariaLabel));
+        }""",
+        arg=[within, list(controls)],
+    )
+    return page.locator(within).all()
+
+
+def broken(panel: Panel, old: str, new: str) -> Panel:
+    """The same panel with one line of its JavaScript changed."""
+    assert panel.widget._esm.count(old) == 1, f"{old!r} must occur once in the JavaScript"
+    panel.widget._esm = panel.widget._esm.replace(old, new)
+    return panel
+
+
+def survivors(
+    page: Page,
+    folder: Path,
+    make: Callable[[], Panel],
+    mutations: dict[str, tuple[str, str]],
+    difference: Callable[[Locator], list[str]],
+) -> list[str]:
+    """The mutations that the comparison does not see; the intact widget must show no difference."""
+    mutants = [broken(make(), old, new) for old, new in mutations.values()]
+    intact, *panels = open_widgets(page, folder, [make(), *mutants])
+    assert difference(intact) == []
+    return [name for name, panel in zip(mutations, panels, strict=True) if not difference(panel)]
+
+
+def growth(page: Page, panel: Locator, change: str, times: int = 200) -> tuple[int, int]:
+    """How many DOM nodes and listeners `times` changes leave behind; `change` is (panel, k) => void."""
+    loop = (
+        f"(panel, times) => {{ const change = {change}; for (let k = 0; k < times; k++) change(panel, k); }}"
+    )
+    panel.evaluate(loop, 32)  # whatever is made once, on first use, is made now
+    with counting(page) as count:
+        nodes, listeners = count()
+        panel.evaluate(loop, times)
+        nodes_after, listeners_after = count()
+    return nodes_after - nodes, listeners_after - listeners
+
+
+LIFECYCLE = """async ([esm, state, poke]) => {
+  const active = new Set();
+  for (const Observer of [ResizeObserver, MutationObserver]) {
+    const { observe, disconnect } = Observer.prototype;
+    Observer.prototype.observe = function (...a) { active.add(this); return observe.apply(this, a); };
+    Observer.prototype.disconnect = function () { active.delete(this); return disconnect.apply(this); };
+  }
+  const listeners = new Set();
+  const model = {
+    get: name => state[name],
+    set: (name, value) => { state[name] = value; },
+    save_changes: () => {},
+    on: (event, f) => listeners.add(f),
+    off: (event, f) => listeners.delete(f),
+  };
+  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
+  const el = document.body.appendChild(document.createElement("div"));
+  const end = module.default.render({ model, el });
+  const before = JSON.stringify(state);
+  const poked = eval(poke);
+  poked(el);
+  const moved = JSON.stringify(state);
+  const alive = listeners.size;
+  end();
+  poked(el);
+  return { alive, listeners: listeners.size, observers: active.size,
+           pokeWorks: before !== moved, afterEnd: JSON.stringify(state) === moved };
+}"""
+
+
+def after_the_end(page: Page, widget: CourseWidget, poke: str) -> dict:
+    """Draw the view on a model of ours, poke it, end it, poke again; what is left and what still answers."""
+    page.goto("about:blank")
+    state = json.loads(json.dumps(widget.get_state(), default=str))
+    return page.evaluate(LIFECYCLE, [widget._esm, state, poke])
+
+
+def assert_ends(result: dict) -> None:
+    """Nothing outlives the view, and a control that moved the model no longer does."""
+    assert result["alive"] >= 1 and result["pokeWorks"]
+    assert result["listeners"] == result["observers"] == 0
+    assert result["afterEnd"], "a control must change nothing after the end of its view"
+
+
+def tab_stops(page: Page, count: int) -> list[str]:
+    """Press Tab `count` times; the accessible name (or text) of each stop."""
+    stops = []
+    for _ in range(count):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate(
+                "() => { const e = document.activeElement;"
+                " return e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent }"
+            )
+        )
+    return stops
