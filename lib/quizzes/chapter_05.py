@@ -1,0 +1,219 @@
+"""Quiz of chapter 5: encoder-only architectures."""
+
+import torch
+
+from lib.corruption import LONGEST_SPAN, SPAN_P, span_lengths
+from lib.encoder import preset
+from lib.heads import best_span
+from lib.parameters import count
+from lib.quizzes.question import Question, ask, number, right, wrong
+
+
+def questions() -> list[Question]:
+    return [
+        _what_an_encoder_returns(),
+        _masking_by_flat_indices(),
+        _labels_everywhere(),
+        _what_is_trained(),
+        _parameters_of_a_classifier(),
+        _span(),
+        _forgetting(),
+        _multilingual_vocabulary(),
+        _span_length(),
+        _anisotropy(),
+        _standardising(),
+    ]
+
+
+def _what_an_encoder_returns() -> Question:
+    return ask(
+        "O que devolve um codificador, sem cabeça nenhuma, para uma frase de N tokens?",
+        right("N vetores, um por token.", "O que se faz com eles é trabalho da cabeça de cada tarefa."),
+        wrong("Um vetor que resume a frase.", "Esse se obtém depois, com `[CLS]` ou uma média."),
+        wrong("N distribuições sobre o vocabulário.", "Para isso é preciso a cabeça de MLM."),
+        wrong(
+            "A próxima palavra, uma de cada vez.", "Isso faz um modelo causal com sua cabeça de linguagem."
+        ),
+        section="A arquitetura",
+    )
+
+
+def _masking_by_flat_indices() -> Question:
+    batch = torch.ones(4, 6, dtype=torch.long)
+    chosen = torch.zeros_like(batch, dtype=torch.bool)
+    chosen[0, 2] = chosen[1, 3] = True
+    noisy = batch.clone()
+    noisy[chosen.nonzero().flatten()] = 0  # 0 stands for [MASK]
+    masked, meant = int((noisy == 0).sum()), int(chosen.sum())
+    rows, columns = batch.shape
+    places = " e ".join(f"({i}, {j})" for i, j in chosen.nonzero().tolist())
+    return ask(
+        f"Um lote tem {rows} frases de {columns} tokens, e o sorteio escolheu {meant} posições: "
+        f"{places}. O código achata os pares de índices em uma lista só e a usa para indexar o lote. Quantos "
+        "tokens viram `[MASK]`?",
+        right(number(masked), "Cada número da lista vira índice de linha, e a linha inteira é mascarada."),
+        wrong(number(meant), "Assim seria se os pares continuassem pares."),
+        wrong(number(2 * meant), "Os números da lista indexam linhas, não tokens."),
+        wrong(number(meant * columns), "As colunas sorteadas também foram lidas como linhas."),
+        section="A receita do MLM, e um código que erra",
+    )
+
+
+def _labels_everywhere() -> Question:
+    return ask(
+        "Os rótulos do MLM são a frase inteira, e a perda só ignora o preenchimento. O que se vê?",
+        right(
+            "Uma perda baixa, que pouco diz.",
+            "A maior parte das posições é cópia da entrada, e cópia é fácil.",
+        ),
+        wrong(
+            "Uma perda alta, porque há mais posições a prever do que antes.",
+            "A perda é uma média: posições fáceis a puxam para baixo.",
+        ),
+        wrong(
+            "O mesmo de sempre: a média não muda.",
+            "Muda, e muito: entram as posições que o modelo está lendo.",
+        ),
+        wrong(
+            "Um erro: faltam rótulos iguais a `[MASK]`.",
+            "Nada acusa o engano. É por isso que ele sobrevive em tantos códigos.",
+        ),
+        section="A receita do MLM, e um código que erra",
+    )
+
+
+def _what_is_trained() -> Question:
+    return ask(
+        "No ajuste fino como os autores do BERT o descrevem, que parâmetros são atualizados?",
+        right("Todos, com passo pequeno.", "Congelar o codificador é uma opção, e outra experiência."),
+        wrong("Só os da cabeça nova, com o codificador congelado.", "Isso é usar o BERT como extrator."),
+        wrong("Os da cabeça e os da última camada.", "Também se faz, mas não é o que o artigo descreve."),
+        wrong(
+            "Os do codificador, com a cabeça fixa.", "A cabeça nasce sorteada: fixa, não serviria para nada."
+        ),
+        section="Ajuste fino",
+    )
+
+
+def _parameters_of_a_classifier() -> Question:
+    d, classes = preset("bert-base").d, 3
+    new = d * classes + classes
+    return ask(
+        "Com o codificador e o *pooler* do BERT-base congelados, quantos parâmetros treina um classificador "
+        f"de {classes} classes (d = {d})?",
+        right(number(new), "Uma matriz d × classes e um viés por classe."),
+        wrong(number(d * classes), "Faltaram os vieses."),
+        wrong(number(new + d * d + d), "Isso inclui o *pooler*, que está congelado."),
+        wrong(number(count(preset("bert-base")).total), "Esse é o codificador inteiro, que está congelado."),
+        section="Ajuste fino",
+    )
+
+
+def _span() -> Question:
+    start = torch.tensor([[1.0, 0.5, 3.0, 0.2]])
+    end = torch.tensor([[0.1, 2.5, 1.0, 0.3]])
+    allowed = torch.ones(1, 4, dtype=torch.bool)
+    best = [int(k) + 1 for k in best_span(start, end, allowed)[0]]
+    alone = [int(x.argmax()) + 1 for x in (start, end)]
+    firsts, lasts = (", ".join(number(x, 1) for x in row[0]) for row in (start, end))
+    return ask(
+        f"Para extrair uma resposta, os logits de início são {firsts} e os de fim, {lasts}. "
+        "Qual é o melhor trecho válido, da posição de início à de fim?",
+        right(_span_text(best), "A maior soma entre os pares em que o fim não vem antes do início."),
+        wrong(_span_text(alone), "São os dois máximos, mas o fim vem antes do início: não é um trecho."),
+        wrong(_span_text(alone[::-1]), "Trocar os papéis dá um trecho, mas com a soma de outros logits."),
+        wrong(_span_text([1, 4]), "A frase inteira é válida, mas soma pouco."),
+        section="Ajuste fino",
+    )
+
+
+def _forgetting() -> Question:
+    return ask(
+        "Como se *mede* o esquecimento depois de um ajuste fino?",
+        right("Refazendo o MLM e comparando a perda com a de antes.", "Esquecer é piorar no que se sabia."),
+        wrong(
+            "Pela distância entre os pesos antes e depois.",
+            "Pesos podem andar muito sem que a tarefa antiga piore, e vice-versa.",
+        ),
+        wrong("Pelo acerto na tarefa nova.", "Esse mede o que se aprendeu, não o que se perdeu."),
+        wrong(
+            "Pelo número de épocas até convergir.",
+            "Nem sequer olha para a tarefa antiga.",
+        ),
+        section="Ajuste fino",
+    )
+
+
+def _multilingual_vocabulary() -> Question:
+    big = count(preset("xlm-r-large"))
+    share = 100 * big.token_embeddings / big.total
+    small = count(preset("bert-large"))
+    without = 100 * small.token_embeddings / small.total
+    return ask(
+        f"O XLM-R *large* tem {preset('xlm-r-large').vocab_size} itens no vocabulário. Que parte dos "
+        "parâmetros do codificador está na tabela de tokens?",
+        right(
+            f"{number(share)}%", "Cem línguas pedem um vocabulário grande, e cada item custa d parâmetros."
+        ),
+        wrong(f"{number(without)}%", "Essa é a parte no BERT *large*, de vocabulário bem menor."),
+        wrong(f"{number(100 - share)}%", "Essa é a parte de tudo o que não é a tabela de tokens."),
+        wrong(f"{number(100 * big.attention / big.total)}%", "Essa é a parte da atenção."),
+        section="Variantes",
+    )
+
+
+def _span_length() -> Question:
+    lengths = span_lengths()
+    mean = float((lengths * torch.arange(1, LONGEST_SPAN + 1)).sum())
+    return ask(
+        f"O SpanBERT sorteia comprimentos por uma geométrica de parâmetro {number(SPAN_P, 1)}, cortada em "
+        f"{LONGEST_SPAN} e renormalizada. Qual é o comprimento médio?",
+        right(number(mean, 1), "O corte tira os trechos longos e puxa a média para baixo."),
+        wrong(number(1 / SPAN_P, 1), "Essa é a média da geométrica sem corte."),
+        wrong(number((1 + LONGEST_SPAN) / 2, 1), "Essa é a média da uniforme, não da geométrica."),
+        wrong(number(LONGEST_SPAN, 1), "Esse é o maior comprimento possível."),
+        section="Variantes",
+    )
+
+
+def _anisotropy() -> Question:
+    return ask(
+        "Como se define a anisotropia de um modelo, segundo a referência que o capítulo cita?",
+        right(
+            "Pelo cosseno esperado entre palavras quaisquer.",
+            "É uma média sobre pares ao acaso: zero se os vetores se espalham por todas as direções.",
+        ),
+        wrong(
+            "Pelo cosseno entre usos da mesma palavra.",
+            "Esse mede quanto uma palavra varia com o contexto.",
+        ),
+        wrong(
+            "Pela razão entre a maior e a menor norma.",
+            "A norma não entra no cosseno: anisotropia é sobre direções.",
+        ),
+        wrong("Pelo número de sentidos de uma palavra.", "Isso é polissemia, e nem precisa de vetores."),
+        section="Geometria",
+    )
+
+
+def _standardising() -> Question:
+    sigma = 4.0
+    g = torch.Generator().manual_seed(0)
+    x = sigma * torch.randn(10_000, generator=g, dtype=torch.float64)
+    x = sigma * (x - x.mean()) / x.std()
+    return ask(
+        f"Uma dimensão tem desvio-padrão {number(sigma)} no corpus. Depois de tirar a média e dividir pela "
+        "*variância*, como se lê em uma das citações, qual é o desvio-padrão dela?",
+        right(
+            number((x / x.var()).std(), 2),
+            "Para chegar a um, divide-se pelo desvio-padrão, não pela variância.",
+        ),
+        wrong(number((x / x.std()).std(), 2), "Assim seria dividindo pelo desvio-padrão."),
+        wrong(number(x.std(), 2), "Esse é o de antes: dividir muda a escala."),
+        wrong(number(x.var(), 2), "Essa é a variância de antes."),
+        section="Geometria",
+    )
+
+
+def _span_text(ends: list[int]) -> str:
+    return f"de {ends[0]} a {ends[1]}"

@@ -1,0 +1,62 @@
+"""Finds quizzes that can be answered without reading them: by position, or by the length of the choices.
+
+A guesser who knows nothing about the subject uses one rule for the whole quiz: always the same place, always
+the longest choice, always the shortest; or never. `giveaways` names each rule that is right so often, or so
+seldom, that chance would hardly do it.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+from lib.quizzes.question import Choice, Question
+
+Rule = Callable[[Sequence[Choice]], int | None]
+
+
+def _only(lengths: list[int], wanted: int) -> int | None:
+    """Where the length `wanted` stands, if it stands only once: a tie tells a guesser nothing."""
+    return lengths.index(wanted) if lengths.count(wanted) == 1 else None
+
+
+def _longest(choices: Sequence[Choice]) -> int | None:
+    lengths = [len(choice.text) for choice in choices]
+    return _only(lengths, max(lengths))
+
+
+def _shortest(choices: Sequence[Choice]) -> int | None:
+    lengths = [len(choice.text) for choice in choices]
+    return _only(lengths, min(lengths))
+
+
+def _place(k: int) -> Rule:
+    return lambda choices: k if k < len(choices) else None
+
+
+RULES: dict[str, Rule] = {
+    "the longest choice": _longest,
+    "the shortest choice": _shortest,
+    "the last choice": lambda choices: len(choices) - 1,
+    **{f"choice {k + 1}": _place(k) for k in range(5)},
+}
+
+
+def luck(quiz: Sequence[Question]) -> list[float]:
+    """The probability that blind guessing answers exactly 0, 1, 2, ... questions of the quiz."""
+    exactly = [1.0]
+    for question in quiz:
+        p = 1 / len(question.choices)
+        padded = [0.0, *exactly, 0.0]
+        exactly = [p * padded[k] + (1 - p) * padded[k + 1] for k in range(len(exactly) + 1)]
+    return exactly
+
+
+def giveaways(quiz: Sequence[Question], chance: float = 0.02) -> list[str]:
+    """The rules right so often, or so seldom, that luck does it with a probability below `chance`."""
+    found = []
+    for name, rule in RULES.items():
+        guessed = [question for question in quiz if rule(question.choices) is not None]
+        hits = sum(question.choices[rule(question.choices)].right for question in guessed)
+        exactly = luck(guessed)
+        if min(math.fsum(exactly[hits:]), math.fsum(exactly[: hits + 1])) < chance:
+            found.append(f"{name} is right {hits} times of {len(guessed)}")
+    return found

@@ -1,0 +1,54 @@
+"""What a question is: its text, its choices with their explanations, and the section that answers it."""
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Choice:
+    text: str
+    why: str
+    right: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    choices: tuple[Choice, ...]
+    section: str  # the heading of the chapter, as written there, to read again
+
+    def __post_init__(self) -> None:
+        texts = [choice.text for choice in self.choices]
+        if not (self.text.strip() and self.section.strip()):
+            raise ValueError(f"text and section must not be empty, got {self.text!r} and {self.section!r}")
+        if not all(choice.text.strip() and choice.why.strip() for choice in self.choices):
+            raise ValueError(f"every choice of {self.text!r} must have a text and an explanation")
+        if not 3 <= len(texts) <= 5 or len(set(texts)) != len(texts):
+            raise ValueError(f"choices of {self.text!r} must be 3 to 5 different texts, got {texts}")
+        if sum(choice.right for choice in self.choices) != 1:
+            raise ValueError(f"exactly one choice of {self.text!r} must be right")
+
+
+def right(text: str, why: str) -> Choice:
+    return Choice(text, why, right=True)
+
+
+def wrong(text: str, why: str) -> Choice:
+    return Choice(text, why, right=False)
+
+
+def ask(text: str, *choices: Choice, section: str) -> Question:
+    """A question whose choices stand in an order that their author did not choose, and that never changes."""
+    return Question(text, tuple(sorted(choices, key=lambda choice: _shuffled(text + choice.text))), section)
+
+
+def number(x: float, digits: int = 0) -> str:
+    """A number as a reader of Portuguese writes it: 0.5 becomes "0,50", with a true minus sign."""
+    text = f"{x:.{digits}f}"
+    if not text.strip("-0."):
+        text = text.lstrip("-")
+    return text.replace("-", "−").replace(".", ",")
+
+
+def _shuffled(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,195 @@
+// The quiz: one form per question, the explanation of the choice that was made, and a result with what to read again.
+import { element, lifecycle } from "./base.js";
+
+const VERDICTS = { right: { symbol: "✓", text: "Certo." }, wrong: { symbol: "✗", text: "Ainda não." } };
+const HEADINGS = "h1, h2, h3, h4";
+
+/** Text in which `code` and *emphasis* become elements; everything else stays text. */
+function rich(text) {
+  return text.split(/(`[^`]+`|\*[^*]+\*)/).map((part) => {
+    if (/^`.+`$/.test(part)) return element("code", {}, part.slice(1, -1));
+    if (/^\*.+\*$/.test(part)) return element("em", {}, part.slice(1, -1));
+    return part;
+  });
+}
+
+/** The answers of this visit; a page that may not keep them (a private window, a file) just forgets. */
+const visit = {
+  read(key) {
+    try {
+      return JSON.parse(sessionStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  },
+  write(key, value) {
+    try {
+      sessionStorage.setItem(key, JSON.stringify(value));
+    } catch {
+      // Nothing to do: the quiz works without a memory.
+    }
+  },
+};
+
+/** True if `answers` is, for each question, [] or the [first, last] choices that were checked. */
+function fits(answers, questions) {
+  const isChoice = (k, choices) => Number.isInteger(k) && k >= 0 && k < choices.length;
+  return (
+    Array.isArray(answers) &&
+    answers.length === questions.length &&
+    answers.every(
+      (answer, i) =>
+        Array.isArray(answer) &&
+        [0, 2].includes(answer.length) &&
+        answer.every((k) => isChoice(k, questions[i].choices)),
+    )
+  );
+}
+
+const headingText = (heading) => {
+  const copy = heading.cloneNode(true);
+  for (const mark of copy.querySelectorAll("a.headerlink, .jp-InternalAnchorLink, .section-number")) mark.remove();
+  return copy.textContent.replace(/[¶#]\s*$/, "").trim();
+};
+
+/** A link to the heading of the page that reads `title`; plain text where there is none. */
+function linkTo(title, number) {
+  const plain = title.replaceAll(/[`*]/g, "");
+  const name = element("cite", {}, ...rich(title));
+  const question = ` (questão ${number})`;
+  const heading = [...document.querySelectorAll(HEADINGS)].find((h) => headingText(h) === plain);
+  const id = heading && (heading.closest("section[id]")?.id || heading.id);
+  if (!id) return element("li", {}, name, question);
+  return element("li", {}, element("a", { href: `#${encodeURIComponent(id)}` }, name), question);
+}
+
+class QuestionView {
+  constructor(quiz, { text, choices }, index) {
+    this.quiz = quiz;
+    this.index = index;
+    this.choices = choices;
+    this.inputs = choices.map((_, k) => element("input", { type: "radio", name: "choice", value: k }));
+    const labels = choices.map((choice, k) =>
+      element("label", {}, this.inputs[k], element("span", {}, ...rich(choice.text))),
+    );
+    this.feedback = element("div", { class: "cw-feedback", role: "status" });
+    const number = element("span", { class: "cw-number" }, `${index + 1}. `);
+    this.form = element(
+      "form", {},
+      element("fieldset", {}, element("legend", {}, number, ...rich(text)), ...labels),
+      element("button", { type: "submit" }, "Conferir"),
+      this.feedback,
+    );
+    this.root = element("li", { "data-question": index }, this.form);
+  }
+
+  draw() {
+    const [, last] = this.quiz.answers[this.index];
+    this.inputs.forEach((input, k) => { input.checked = k === last; });
+    if (last === undefined) this.feedback.replaceChildren();
+    else this.explain(last);
+  }
+
+  explain(k) {
+    const { right, why } = this.choices[k];
+    const { symbol, text } = VERDICTS[right ? "right" : "wrong"];
+    const verdict = element("strong", {}, element("span", { "aria-hidden": "true" }, `${symbol} `), text);
+    this.feedback.dataset.verdict = right ? "right" : "wrong";
+    this.feedback.replaceChildren(element("p", {}, verdict, " ", ...rich(why)));
+    if (right) this.feedback.append(this.others(k));
+  }
+
+  /** Why each of the other choices is wrong, folded, once the right one is found. */
+  others(k) {
+    const items = this.choices.flatMap(({ text, why }, j) =>
+      j === k ? [] : [element("li", {}, element("q", {}, ...rich(text)), ": ", ...rich(why))],
+    );
+    return element("details", {}, element("summary", {}, "E as outras?"), element("ul", {}, ...items));
+  }
+
+  submit(event) {
+    event.preventDefault();
+    const k = this.inputs.findIndex((input) => input.checked);
+    if (k >= 0) return this.quiz.answer(this.index, k);
+    delete this.feedback.dataset.verdict;
+    this.feedback.replaceChildren(element("p", {}, "Escolha uma das respostas."));
+  }
+}
+
+class QuizView {
+  constructor(model) {
+    this.model = model;
+    this.key = `quiz ${model.get("chapter")} ${model.get("edition")}`;
+    this.questions = model.get("questions");
+    this.views = this.questions.map((question, i) => new QuestionView(this, question, i));
+    this.result = element("div", { class: "cw-result", role: "status" });
+    this.again = element("button", { type: "button" }, "Recomeçar");
+    this.root = element(
+      "div", { class: "cw cw-quiz", "data-lm-suppress-shortcuts": "true" },
+      element("ol", {}, ...this.views.map((view) => view.root)),
+      this.result, this.again,
+    );
+    const stored = visit.read(this.key);
+    if (fits(stored, this.questions)) this.set(stored);
+    this.draw();
+  }
+
+  get answers() {
+    const answers = this.model.get("answers");
+    return fits(answers, this.questions) ? answers : this.questions.map(() => []);
+  }
+
+  set(answers) {
+    this.model.set("answers", answers);
+    this.model.save_changes();
+  }
+
+  answer(i, k) {
+    const answers = this.answers.map((answer) => [...answer]);
+    const [first = k] = answers[i];
+    answers[i] = [first, k];
+    visit.write(this.key, answers);
+    this.set(answers);
+  }
+
+  restart() {
+    const nothing = this.questions.map(() => []);
+    visit.write(this.key, nothing);
+    this.set(nothing);
+    this.views[0].inputs[0].focus();
+  }
+
+  draw() {
+    for (const view of this.views) view.draw();
+    const answers = this.answers;
+    const done = answers.filter((answer) => answer.length).length;
+    const missed = answers.flatMap(([first], i) =>
+      first === undefined || this.questions[i].choices[first].right ? [] : [i],
+    );
+    const n = this.questions.length;
+    const progress = element("p", {}, `Respondidas: ${done} de ${n}.`);
+    this.again.hidden = done === 0;
+    if (done < n) return this.result.replaceChildren(progress);
+    const score = element("strong", {}, `De primeira, ${n - missed.length} de ${n}.`);
+    this.result.replaceChildren(element("p", {}, score, missed.length ? " Para reler:" : " Nada a reler."));
+    if (missed.length) {
+      this.result.append(element("ul", {}, ...missed.map((i) => linkTo(this.questions[i].section, i + 1))));
+    }
+  }
+
+  listen({ signal, onChange }) {
+    for (const view of this.views) view.form.addEventListener("submit", (e) => view.submit(e), { signal });
+    this.again.addEventListener("click", () => this.restart(), { signal });
+    onChange(["answers"], () => this.draw());
+  }
+}
+
+function render({ model, el }) {
+  const life = lifecycle(model);
+  const view = new QuizView(model);
+  view.listen(life);
+  el.append(view.root);
+  return life.end;
+}
+
+export default { render };
