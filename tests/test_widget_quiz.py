@@ -1,0 +1,295 @@
+"""The quiz as a reader meets it: in a static page without a kernel, in the built book, in JupyterLab."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from playwright.sync_api import Locator, Page, expect
+
+from lib.quizzes import CHAPTERS, Question, ask, questions, right, wrong
+from lib.widgets.quiz import Quiz, quiz, quiz_of, result
+from tests.browser import AXE, DESKTOP, PHONE, axe_violations, open_page, page_overflow, settle
+from tests.test_quizzes import chapters_of_the_book
+from tests.widgets_page import write_page
+
+SMALL = [
+    ask(
+        "Um `a` < b?",
+        right("sim & *não*", "é <b>."),
+        wrong("b", "não é."),
+        wrong("c", "nem."),
+        section="A seção",
+    ),
+    ask(
+        "Dois?",
+        right("x", "pois é."),
+        wrong("y", "não mesmo."),
+        wrong("z", "z não."),
+        section="Outra `seção`",
+    ),
+    ask("Três?", right("1", "é um."), wrong("2", "dois não."), wrong("3", "três não."), section="Sem lugar"),
+]
+HEADINGS = """() => {
+  document.querySelector("main").insertAdjacentHTML("afterbegin",
+    '<section id="a-secao"><h2>A seção<a class="headerlink" href="#a-secao">#</a></h2></section>' +
+    '<h3 id="outra">Outra <code>seção</code></h3>');
+}"""
+
+
+def at(question: Question, is_right: bool) -> int:
+    """The first choice that is right, or wrong."""
+    return next(k for k, choice in enumerate(question.choices) if choice.right == is_right)
+
+
+def open_quiz(page: Page, folder, widget: Quiz, *, dark: bool = False) -> Locator:
+    page.goto(write_page(folder / "quiz.html", [widget]))
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
+    return drawn(page)
+
+
+def drawn(page: Page) -> Locator:
+    root = page.locator(".cw-quiz")
+    root.locator("[data-question]").first.wait_for()
+    return root
+
+
+def answer(root: Locator, i: int, k: int) -> Locator:
+    """Choose and check as a person does; returns the explanation that appears."""
+    form = root.locator(f"[data-question='{i}'] form")
+    form.get_by_role("radio").nth(k).check()
+    form.get_by_role("button", name="Conferir").click()
+    return form.locator(".cw-feedback")
+
+
+# --- the twin -----------------------------------------------------------------------------------------------
+
+
+def test_the_result_counts_the_first_try():
+    data = quiz_of("t", SMALL).questions
+    wrong_then_right = [at(SMALL[0], False), at(SMALL[0], True)]
+    found = result(data, [wrong_then_right, [at(SMALL[1], True)] * 2, []])
+    assert (found.answered, found.right_at_first, found.read_again) == (2, 1, ("A seção",))
+
+
+def test_a_quiz_without_questions_is_refused():
+    with pytest.raises(ValueError, match="asked must hold at least one question"):
+        quiz_of("t", [])
+
+
+def test_another_edition_of_the_questions_has_another_name():
+    assert quiz_of("t", SMALL).edition == quiz_of("t", SMALL).edition != quiz_of("t", SMALL[:2]).edition
+
+
+# --- the static page ----------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """The text as the page shows it: without the marks of code and emphasis."""
+    return re.sub(r"`([^`]+)`|\*([^*]+)\*", lambda m: m[1] or m[2], text)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_choice_of_every_question_explains_itself(chapter, page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz(chapter))
+    for i, question in enumerate(questions(chapter)):
+        expect(root.locator("legend").nth(i)).to_have_text(f"{i + 1}. {plain(question.text)}")
+        for k, choice in enumerate(question.choices):
+            label = root.locator(f"[data-question='{i}'] label").nth(k)
+            expect(label).to_have_text(plain(choice.text))
+            feedback = answer(root, i, k)
+            expect(feedback).to_have_attribute("data-verdict", "right" if choice.right else "wrong")
+            verdict = "✓ Certo." if choice.right else "✗ Ainda não."
+            expect(feedback.locator("p")).to_have_text(f"{verdict} {plain(choice.why)}")
+    assert page_overflow(page) == 0
+    assert not page.problems
+
+
+def test_text_is_never_markup(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    expect(root.locator("legend").first).to_have_text("1. Um a < b?")
+    expect(root.locator("legend code")).to_have_text("a")
+    feedback = answer(root, 0, at(SMALL[0], True))
+    expect(feedback.locator("p")).to_have_text("✓ Certo. é <b>.")
+    assert feedback.locator("b").count() == 0
+
+
+def test_the_right_answer_unfolds_why_the_others_are_wrong(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    feedback = answer(root, 1, at(SMALL[1], True))
+    feedback.get_by_text("E as outras?").click()
+    others = [f"{choice.text}: {choice.why}" for choice in SMALL[1].choices if not choice.right]
+    assert [re.sub('[“”"]', "", text) for text in feedback.locator("li").all_inner_texts()] == others
+
+
+def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    page.evaluate(HEADINGS)
+    outcome = root.locator(".cw-result")
+    for i in range(2):
+        answer(root, i, at(SMALL[i], False))
+        expect(outcome).to_have_text(f"Respondidas: {i + 1} de 3.")
+    answer(root, 0, at(SMALL[0], True))  # a second try does not count
+    answer(root, 2, at(SMALL[2], False))
+    expect(outcome.locator("p")).to_have_text("De primeira, 0 de 3. Para reler:")
+    items = ["A seção (questão 1)", "Outra seção (questão 2)", "Sem lugar (questão 3)"]
+    expect(outcome.locator("li")).to_have_text(items)
+    links = outcome.get_by_role("link")
+    assert [link.get_attribute("href") for link in links.all()] == ["#a-secao", "#outra"]
+    links.nth(1).click()
+    assert page.evaluate("() => location.hash") == "#outra"
+
+
+def test_all_right_needs_nothing_read_again(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    for i, question in enumerate(SMALL):
+        answer(root, i, at(question, True))
+    expect(root.locator(".cw-result")).to_have_text("De primeira, 3 de 3. Nada a reler.")
+    assert root.get_by_role("link").count() == 0
+
+
+def test_checking_without_choosing_asks_for_a_choice(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    root.get_by_role("button", name="Conferir").first.click()
+    expect(root.locator(".cw-feedback").first).to_have_text("Escolha uma das respostas.")
+    expect(root.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
+
+
+def test_answers_are_kept_for_the_visit_and_can_be_cleared(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    first = at(SMALL[0], False)
+    answer(root, 0, first)
+    page.reload()
+    root = drawn(page)
+    expect(root.locator(".cw-result")).to_have_text("Respondidas: 1 de 3.")
+    expect(root.get_by_role("radio").nth(first)).to_be_checked()
+    expect(root.locator(".cw-feedback").first).to_contain_text(SMALL[0].choices[first].why)
+    root.get_by_role("button", name="Recomeçar").click()
+    expect(root.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
+    page.reload()
+    expect(drawn(page).get_by_role("radio", checked=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("stored", ["nonsense", "[[0, 9], [], []]", "[[0]]", "{}", '[[0, 0], "x", []]'])
+def test_a_damaged_memory_is_ignored(stored, page, tmp_path):
+    widget = quiz_of("t", SMALL)
+    page.add_init_script(f"sessionStorage.setItem('quiz t {widget.edition}', {json.dumps(stored)})")
+    root = open_quiz(page, tmp_path, widget)
+    expect(root.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
+    assert not page.problems
+
+
+def test_without_a_memory_the_quiz_works(page, tmp_path):
+    page.add_init_script(
+        "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })"
+    )
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    answer(root, 0, at(SMALL[0], True))
+    expect(root.locator(".cw-result")).to_have_text("Respondidas: 1 de 3.")
+    assert not page.problems
+
+
+def test_the_keyboard_is_enough(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")  # moving among the choices answers nothing
+    expect(root.locator(".cw-feedback").first).to_be_empty()
+    page.keyboard.press("Enter")
+    why = SMALL[0].choices[1].why
+    expect(root.locator(".cw-feedback").first).to_contain_text(why)
+    page.keyboard.press("Tab")
+    expect(root.get_by_role("button", name="Conferir").first).to_be_focused()
+    page.keyboard.press("Tab")
+    if SMALL[0].choices[1].right:
+        page.keyboard.press("Tab")  # the unfolding of the others comes first
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(root.locator(".cw-result")).to_have_text("Respondidas: 2 de 3.")
+
+
+def test_a_screen_reader_hears_question_and_explanation(page, tmp_path):
+    root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
+    group = root.get_by_role("group", name="2. Dois?")
+    assert [radio.get_attribute("type") for radio in group.get_by_role("radio").all()] == ["radio"] * 3
+    group.get_by_role("radio", name="x").check()
+    root.get_by_role("button", name="Conferir").nth(1).click()
+    expect(root.get_by_role("status").filter(has_text="pois é.")).to_have_count(1)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_no_accessibility_violation(dark, viewport, new_page, tmp_path):
+    page = new_page(viewport=viewport)
+    root = open_quiz(page, tmp_path, quiz("01"), dark=dark)
+    page.evaluate(HEADINGS)
+    for i, question in enumerate(questions("01")):
+        answer(root, i, at(question, i % 2 == 0))
+    assert axe_violations(page) == []
+    assert page_overflow(page) == 0
+
+
+# --- the built book -----------------------------------------------------------------------------------------
+
+WITH_QUIZ = [c for c, path in chapters_of_the_book().items() if f'quiz(\\"{c}\\")' in path.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("chapter", WITH_QUIZ)
+def test_every_link_of_the_result_leads_to_its_section(chapter, page, book_url):
+    page.goto(f"{book_url}/book/{chapters_of_the_book()[chapter].stem}.html")
+    settle(page)
+    root = drawn(page)
+    asked = questions(chapter)
+    for i, question in enumerate(asked):
+        answer(root, i, at(question, False))
+    items = root.locator(".cw-result li")
+    expect(items).to_have_count(len(asked))
+    for i, question in enumerate(asked):
+        href = items.nth(i).get_by_role("link").get_attribute("href")
+        heading = page.evaluate(
+            "id => document.getElementById(id)?.querySelector('h1,h2,h3,h4')?.textContent",
+            page.evaluate("href => decodeURIComponent(href.slice(1))", href),
+        )
+        assert heading and plain(question.section) in heading, (question.section, href)
+    assert not page.problems
+
+
+# --- JupyterLab ---------------------------------------------------------------------------------------------
+
+
+def test_in_jupyterlab_the_quiz_is_the_same_and_python_knows_the_answers(jupyterlab, browser):
+    cells = [
+        new_markdown_cell("## Quando a máscara está errada"),
+        new_code_cell('from lib.widgets import quiz\nteste = quiz("01")\nteste'),
+        new_code_cell("print(teste.result())"),
+    ]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), jupyterlab.folder / "quiz.ipynb")
+    with open_page(browser) as page:
+        page.goto(jupyterlab.url("quiz.ipynb"))
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        root = drawn(page)
+        asked = questions("01")
+        for i, question in enumerate(asked):
+            answer(root, i, at(question, i != 3))
+        expect(root.locator(".cw-result p")).to_contain_text(
+            f"De primeira, {len(asked) - 1} de {len(asked)}."
+        )
+        expect(root.locator(".cw-result").get_by_role("link")).to_have_text("Quando a máscara está errada")
+        # Arrows and Enter stay in the quiz: JupyterLab's own shortcuts would move or run cells.
+        root.get_by_role("radio").first.focus()
+        page.keyboard.press("ArrowDown")
+        expect(root.get_by_role("radio").nth(1)).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(root.locator(".cw-feedback").first).to_contain_text(asked[0].choices[1].why.split("*")[0])
+        page.locator(".jp-Cell").nth(2).locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        said = f"Result(answered={len(asked)}, right_at_first={len(asked) - 1}"
+        expect(page.locator(".jp-Cell").nth(2).locator(".jp-OutputArea-output pre")).to_contain_text(said)
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("() => axe.run('.cw-quiz', { resultTypes: ['violations'] })")["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
+        assert page.problems.external == [] and page.problems.console == []
