@@ -425,3 +425,22 @@ def test_made_up_vectors_have_cosines_too():
 def test_position_alone_changes_the_vector(small):
     h = small(torch.tensor([[9, 9]]))[0]
     assert not torch.allclose(h[0], h[1])
+
+
+def test_nothing_makes_cls_a_summary_by_construction(small):
+    """With attention that hands nothing on, [CLS] is the same vector whatever the two sentences say."""
+    silent = Encoder(small.config).double().eval()
+    for block in silent.blocks:
+        torch.nn.init.zeros_(block.attention.W_O.weight)
+    pairs = torch.tensor([[2, 7, 3, 8, 3], [2, 9, 3, 10, 3]])
+    a, b = silent(pairs)[:, 0]
+    assert torch.equal(a, b)
+    a, b = small(pairs)[:, 0]
+    assert not torch.equal(a, b)
+
+
+def test_tasks_rest_on_the_representations(small):
+    ids = torch.tensor([[2, 7, 3, 8, 3]])
+    first, second = (FineTuned(small, NSPHead(small.config).double()) for _ in range(2))
+    assert not torch.allclose(first(ids), second(ids))
+    assert torch.equal(first.encoder(ids), second.encoder(ids))
