@@ -43,7 +43,7 @@ def conditionals(contexts: list[tuple], words: torch.Tensor, p: torch.Tensor, si
     return (joint / joint.sum(1, keepdim=True))[of]
 
 
-@pytest.mark.statement("prop-piso")
+@pytest.mark.statement("prop-piso-do-corpus")
 @given(grammars(), st.integers(0, 2**31), st.floats(0.01, 5))
 def test_no_model_goes_below_the_floor_and_more_context_never_raises_it(grammar, seed, size):
     ids, p = sentence_table(grammar)
@@ -69,7 +69,7 @@ def test_no_model_goes_below_the_floor_and_more_context_never_raises_it(grammar,
         assert floors[1] <= floors[0] + 1e-12
 
 
-@pytest.mark.statement("prop-piso")
+@pytest.mark.statement("prop-piso-do-corpus")
 @given(grammars())
 def test_the_exact_posterior_is_the_sum_over_sentences(grammar):
     ids, p = sentence_table(grammar)
