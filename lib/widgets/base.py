@@ -3,7 +3,7 @@
 **Code.** A widget is a Python class plus `<name>.js` and `<name>.css` beside it; what the widgets have in
 common is in `base.js` and `base.css`. All of them are real files, and the `.js` ones real ES modules. A
 static page has no server to import from, so `source` joins base and widget into one text when the class is
-defined: it drops the widget's `import ... from "./base.js"` and the `export` keyword of base's declarations.
+defined: it drops the widget's `import ... from "./base.js"` and the `export` keyword of shared declarations.
 
 **Repr.** nbval compares text outputs, not widget views. So the text of a widget is its fingerprint,
 `MaskExplorer(dados sha256=0123456789abcdef)`: the first 16 hexadecimal digits of the SHA-256 of the state
@@ -22,24 +22,23 @@ import anywidget
 import ipywidgets
 
 _FOLDER = Path(__file__).parent
-_BASE_IMPORT = re.compile(r'^import \{[^}]*\} from "\./base\.js";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=function |class |const )", re.MULTILINE)
 
 # Keys that any anywidget carries: model and view names, layout, tooltip. They say nothing about the data.
 _COMMON_KEYS = frozenset(anywidget.AnyWidget.class_trait_names(sync=True))
 
 
-def source(name: str, *styles: str) -> tuple[str, str]:
+def source(name: str, *shared: str) -> tuple[str, str]:
     """The (JavaScript, CSS) of widget `name`, each with the shared part in front, free of imports.
 
-    `styles` names further style sheets that the widget shares with some others: `source(name, "fields")`.
+    `shared` names what the widget has in common with only some others: a style sheet, and the code of the
+    same name if there is any. `source(name, "fields")`.
     """
-    own, imports = _BASE_IMPORT.subn("", _read(f"{name}.js"))
-    if imports != 1 or re.search(r"^import ", own, re.MULTILINE):
-        raise ValueError(f'{name}.js must import once, from "./base.js" only: a static page has no server')
-    return _EXPORT.sub("", _read("base.js")) + own, "".join(
-        _read(f"{sheet}.css") for sheet in ("base", *styles, name)
-    )
+    parts = [part for part in shared if (_FOLDER / f"{part}.js").is_file()]
+    common = _read("base.js") + "".join(_code(part, ["base"]) for part in parts)
+    styles = "".join(_read(f"{sheet}.css") for sheet in ("base", *shared, name))
+    return _EXPORT.sub("", common) + _code(name, ["base", *parts]), styles
 
 
 def fingerprint(state: dict[str, Any]) -> str:
@@ -78,3 +77,14 @@ def comma(x: float) -> str:
 
 def _read(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _code(name: str, imports: list[str]) -> str:
+    text = _read(f"{name}.js")
+    own = _IMPORT.sub("", text)
+    if sorted(_IMPORT.findall(text)) != sorted(imports) or re.search(r"^import ", own, re.MULTILINE):
+        raise ValueError(
+            f"{name}.js must import once from each of {imports}, and from nothing else: "
+            "a static page has no server"
+        )
+    return own

@@ -1,0 +1,167 @@
+"""Attention of a real encoder: what each head of MiniLM looks at, with and without the causal mask.
+
+`real_attention` runs the pretrained weights once, in Python, and the page carries the result in thousandths,
+two bytes a weight. `shown` is its twin: the same encoder, in float64, for one layer, head and mask. Float64
+is there for the rounding: in float32 another processor would round some weight the other way.
+"""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+import traitlets
+from ipywidgets import Dropdown, IntSlider, jslink
+from torch import Tensor
+
+from lib.attention_patterns import shares
+from lib.encoder import Encoder, Trace
+from lib.tokenizer import Tokenizer
+from lib.weights import minilm
+from lib.widgets.base import CourseWidget, Panel, source
+
+MASKS = {"bidirecional": "Bidirecional", "causal": "Causal"}
+VIEWS = {"matriz": "Matriz", "linhas": "Linhas"}
+UNIT = 1000  # a weight is stored in thousandths
+MIN_TOKENS, MAX_TOKENS = 5, 20
+MAX_SENTENCES = 8
+SENTENCES = (
+    "The cat jumped over the wall because it was afraid.",
+    "The old bank by the river was closed.",
+    "o gato pulou alto",
+    "o gato pulou o almoço",
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the widget shows of one head: its weights (N, N), in float64, and where they go on average."""
+
+    tokens: list[str]
+    weights: Tensor
+    shares: dict[str, float]  # one per pattern of `lib.attention_patterns`
+
+    def largest(self, query: int, count: int = 3) -> list[int]:
+        """The positions that `query` looks at most, in thousandths, the first ones first among equals."""
+        row = thousandths(self.weights)[query].tolist()
+        return sorted(range(len(row)), key=lambda j: (-row[j], j))[:count]
+
+
+def shown(text: str, mask: str, layer: int, head: int) -> Shown:
+    """Compute with `lib` what the widget shows; layers and heads count from 1."""
+    if mask not in MASKS:
+        raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {mask!r}")
+    tokens, maps = _maps(text, causal=mask == "causal")
+    for name, value, most in (("layer", layer, maps.shape[0]), ("head", head, maps.shape[1])):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise ValueError(f"{name} must be an integer from 1 to {most}, got {value!r}")
+    weights = maps[layer - 1, head - 1]  # (N, N)
+    return Shown(tokens, weights, {name: share.item() for name, share in shares(weights).items()})
+
+
+def thousandths(weights: Tensor) -> Tensor:
+    """The weights as the page carries them: integers, 1000 for a weight of 1."""
+    return (weights * UNIT).round().to(torch.int32)
+
+
+class RealAttention(CourseWidget):
+    """The view: everything it can show is in `sentences`; each control sets one number here."""
+
+    _esm, _css = source("real_attention", "weights", "fields")
+
+    sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
+    layers = traitlets.Int().tag(sync=True)
+    heads = traitlets.Int().tag(sync=True)
+    sentence_index = traitlets.Int(0).tag(sync=True)
+    layer = traitlets.Int(1).tag(sync=True)
+    head = traitlets.Int(1).tag(sync=True)
+    mask_index = traitlets.Int(0).tag(sync=True)
+    view_index = traitlets.Int(0).tag(sync=True)
+    cell = traitlets.List(traitlets.Int(), [1, 0]).tag(sync=True)
+
+    def shown(self) -> Shown:
+        """What the view shows right now."""
+        text = self.sentences[self.sentence_index]["text"]
+        return shown(text, list(MASKS)[self.mask_index], self.layer, self.head)
+
+
+def real_attention(
+    sentences: Sequence[str] = SENTENCES,
+    *,
+    mask: str = "bidirecional",
+    layer: int = 1,
+    head: int = 1,
+    view: str = "matriz",
+) -> Panel:
+    """The heads of MiniLM, an English model, on a few short sentences."""
+    if isinstance(sentences, str) or not 1 <= len(sentences) <= MAX_SENTENCES:
+        raise ValueError(f"sentences must be a sequence of 1 to {MAX_SENTENCES} texts, got {sentences!r}")
+    if view not in VIEWS:
+        raise ValueError(f"view must be one of {', '.join(VIEWS)}, got {view!r}")
+    shown(sentences[0], mask, layer, head)  # refuses what is out of bounds
+    config = _model()[0].config
+    widget = RealAttention(
+        sentences=[_packed(text) for text in sentences],
+        layers=config.layers,
+        heads=config.heads,
+        layer=layer,
+        head=head,
+        mask_index=list(MASKS).index(mask),
+        view_index=list(VIEWS).index(view),
+    )
+    return Panel(widget, _controls(widget))
+
+
+def _controls(widget: RealAttention) -> list[Dropdown | IntSlider]:
+    texts = [sentence["text"] for sentence in widget.sentences]
+    lists = {
+        "sentence_index": Dropdown(options=texts, index=0, description="Frase"),
+        "mask_index": Dropdown(options=list(MASKS.values()), index=widget.mask_index, description="Máscara"),
+        "view_index": Dropdown(options=list(VIEWS.values()), index=widget.view_index, description="Vista"),
+    }
+    sliders = {
+        "layer": IntSlider(value=widget.layer, min=1, max=widget.layers, description="Camada"),
+        "head": IntSlider(value=widget.head, min=1, max=widget.heads, description="Cabeça"),
+    }
+    for trait, control in lists.items():
+        jslink((control, "index"), (widget, trait))
+    for trait, control in sliders.items():
+        jslink((control, "value"), (widget, trait))
+    return [lists["sentence_index"], *sliders.values(), lists["mask_index"], lists["view_index"]]
+
+
+@lru_cache(maxsize=1)
+def _model() -> tuple[Encoder, Tokenizer]:
+    return minilm().double(), Tokenizer.minilm()
+
+
+@torch.no_grad()
+def _maps(text: str, causal: bool) -> tuple[list[str], Tensor]:
+    """The tokens of a text and the weights of every head, (L, h, N, N)."""
+    encoder, tokenizer = _model()
+    encoding = tokenizer.encode(text)
+    if not MIN_TOKENS <= len(encoding) <= MAX_TOKENS:
+        raise ValueError(
+            f"a sentence must have {MIN_TOKENS} to {MAX_TOKENS} tokens, [CLS] and [SEP] included; "
+            f"{text[:60]!r} has {len(encoding)}"
+        )
+    encoder(torch.tensor([encoding.ids]), causal=causal, trace=(trace := Trace()))
+    return encoding.tokens, torch.stack([weights[0] for weights in trace.weights])  # (L, h, N, N)
+
+
+def _packed(text: str) -> dict[str, str | list[str]]:
+    """What the page carries of a sentence: whole rows, and with the causal mask only what it lets through."""
+    tokens, both_sides = _maps(text, causal=False)
+    _, causal = _maps(text, causal=True)
+    lower = torch.ones(len(tokens), len(tokens)).tril().bool()
+    return {
+        "text": text,
+        "tokens": tokens,
+        "bidirecional": _base64(thousandths(both_sides)),
+        "causal": _base64(thousandths(causal)[..., lower]),  # (L, h, N (N + 1) / 2)
+    }
+
+
+def _base64(integers: Tensor) -> str:
+    return base64.b64encode(integers.numpy().astype("<u2").tobytes()).decode()
