@@ -37,8 +37,8 @@ def source(name: str, *shared: str) -> tuple[str, str]:
     """
     parts = [part for part in shared if (_FOLDER / f"{part}.js").is_file()]
     common = _read("base.js") + "".join(_code(part, ["base"]) for part in parts)
-    styles = "".join(_read(f"{sheet}.css") for sheet in ("base", *shared, name))
-    return _EXPORT.sub("", common) + _code(name, ["base", *parts]), styles
+    code = _EXPORT.sub("", common) + _code(name, ["base", *parts])
+    return code, "".join(_read(f"{sheet}.css") for sheet in ("base", *shared, name))
 
 
 def fingerprint(state: dict[str, Any]) -> str:
