@@ -141,6 +141,16 @@ def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, tmp_path
     assert page.evaluate("() => location.hash") == "#outra"
 
 
+def test_a_section_missed_twice_is_listed_once(page, tmp_path):
+    asked = [
+        ask(f"P{k}?", right("x", "a"), wrong("y", "b"), wrong("z", "c"), section="A seção") for k in range(3)
+    ]
+    root = open_quiz(page, tmp_path, quiz_of("t", asked))
+    for i, question in enumerate(asked):
+        answer(root, i, at(question, False))
+    expect(root.locator(".cw-result li")).to_have_text(["A seção (questões 1, 2 e 3)"])
+
+
 def test_all_right_needs_nothing_read_again(page, tmp_path):
     root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
     for i, question in enumerate(SMALL):
@@ -243,15 +253,16 @@ def test_every_link_of_the_result_leads_to_its_section(chapter, page, book_url):
     asked = questions(chapter)
     for i, question in enumerate(asked):
         answer(root, i, at(question, False))
+    sections = list(dict.fromkeys(question.section for question in asked))
     items = root.locator(".cw-result li")
-    expect(items).to_have_count(len(asked))
-    for i, question in enumerate(asked):
+    expect(items).to_have_count(len(sections))
+    for i, section in enumerate(sections):
         href = items.nth(i).get_by_role("link").get_attribute("href")
         heading = page.evaluate(
             "id => document.getElementById(id)?.querySelector('h1,h2,h3,h4')?.textContent",
             page.evaluate("href => decodeURIComponent(href.slice(1))", href),
         )
-        assert heading and plain(question.section) in heading, (question.section, href)
+        assert heading and plain(section) in heading, (section, href)
     assert not page.problems
 
 
@@ -279,6 +290,10 @@ def test_in_jupyterlab_the_quiz_is_the_same_and_python_knows_the_answers(jupyter
             f"De primeira, {len(asked) - 1} de {len(asked)}."
         )
         expect(root.locator(".cw-result").get_by_role("link")).to_have_text("Quando a máscara está errada")
+        title = page.get_by_role("heading", name="Quando a máscara está errada", level=2)
+        expect(title).not_to_be_in_viewport()
+        root.locator(".cw-result").get_by_role("link").click()
+        expect(title).to_be_in_viewport()
         # Arrows and Enter stay in the quiz: JupyterLab's own shortcuts would move or run cells.
         root.get_by_role("radio").first.focus()
         page.keyboard.press("ArrowDown")

@@ -4,6 +4,10 @@ import { element, lifecycle } from "./base.js";
 const VERDICTS = { right: { symbol: "✓", text: "Certo." }, wrong: { symbol: "✗", text: "Ainda não." } };
 const HEADINGS = "h1, h2, h3, h4";
 
+/** An element that takes keys for itself: JupyterLab's arrows and Enter would move or edit cells. */
+const control = (tag, attributes, ...children) =>
+  element(tag, { ...attributes, "data-lm-suppress-shortcuts": "true" }, ...children);
+
 /** Text in which `code` and *emphasis* become elements; everything else stays text. */
 function rich(text) {
   return text.split(/(`[^`]+`|\*[^*]+\*)/).map((part) => {
@@ -46,21 +50,32 @@ function fits(answers, questions) {
   );
 }
 
-const headingText = (heading) => {
+/** What a heading reads, without the links to itself and the numbers that the book and JupyterLab add. */
+function headingText(heading) {
   const copy = heading.cloneNode(true);
-  for (const mark of copy.querySelectorAll("a.headerlink, .jp-InternalAnchorLink, .section-number")) mark.remove();
-  return copy.textContent.replace(/[¶#]\s*$/, "").trim();
-};
+  for (const mark of copy.querySelectorAll("a[href^='#'], .section-number")) mark.remove();
+  return copy.textContent.trim();
+}
+
+/** The id that leads to a heading: its section's in the book, its own in JupyterLab. */
+const anchorOf = (heading) => heading.closest("section[id]")?.id || heading.id;
 
 /** A link to the heading of the page that reads `title`; plain text where there is none. */
-function linkTo(title, number) {
+function linkTo(title, numbers) {
   const plain = title.replaceAll(/[`*]/g, "");
   const name = element("cite", {}, ...rich(title));
-  const question = ` (questão ${number})`;
-  const heading = [...document.querySelectorAll(HEADINGS)].find((h) => headingText(h) === plain);
-  const id = heading && (heading.closest("section[id]")?.id || heading.id);
-  if (!id) return element("li", {}, name, question);
-  return element("li", {}, element("a", { href: `#${encodeURIComponent(id)}` }, name), question);
+  const listed = numbers.join(", ").replace(/, (\d+)$/, " e $1");
+  const question = ` (${numbers.length > 1 ? "questões" : "questão"} ${listed})`;
+  const heading = [...document.querySelectorAll(HEADINGS)].find((h) => anchorOf(h) && headingText(h) === plain);
+  if (!heading) return element("li", {}, name, question);
+  const link = control("a", { href: `#${encodeURIComponent(anchorOf(heading))}` }, name);
+  return element("li", {}, link, question);
+}
+
+/** A page follows a link to its own anchors; JupyterLab, which has one address for all, does not. */
+function goThere(event) {
+  const href = event.target.closest("a")?.getAttribute("href");
+  if (href) document.getElementById(decodeURIComponent(href.slice(1)))?.scrollIntoView();
 }
 
 class QuestionView {
@@ -68,7 +83,7 @@ class QuestionView {
     this.quiz = quiz;
     this.index = index;
     this.choices = choices;
-    this.inputs = choices.map((_, k) => element("input", { type: "radio", name: "choice", value: k }));
+    this.inputs = choices.map((_, k) => control("input", { type: "radio", name: "choice", value: k }));
     const labels = choices.map((choice, k) =>
       element("label", {}, this.inputs[k], element("span", {}, ...rich(choice.text))),
     );
@@ -77,7 +92,7 @@ class QuestionView {
     this.form = element(
       "form", {},
       element("fieldset", {}, element("legend", {}, number, ...rich(text)), ...labels),
-      element("button", { type: "submit" }, "Conferir"),
+      control("button", { type: "submit" }, "Conferir"),
       this.feedback,
     );
     this.root = element("li", { "data-question": index }, this.form);
@@ -104,7 +119,7 @@ class QuestionView {
     const items = this.choices.flatMap(({ text, why }, j) =>
       j === k ? [] : [element("li", {}, element("q", {}, ...rich(text)), ": ", ...rich(why))],
     );
-    return element("details", {}, element("summary", {}, "E as outras?"), element("ul", {}, ...items));
+    return element("details", {}, control("summary", {}, "E as outras?"), element("ul", {}, ...items));
   }
 
   submit(event) {
@@ -123,9 +138,9 @@ class QuizView {
     this.questions = model.get("questions");
     this.views = this.questions.map((question, i) => new QuestionView(this, question, i));
     this.result = element("div", { class: "cw-result", role: "status" });
-    this.again = element("button", { type: "button" }, "Recomeçar");
+    this.again = control("button", { type: "button" }, "Recomeçar");
     this.root = element(
-      "div", { class: "cw cw-quiz", "data-lm-suppress-shortcuts": "true" },
+      "div", { class: "cw cw-quiz" },
       element("ol", {}, ...this.views.map((view) => view.root)),
       this.result, this.again,
     );
@@ -172,14 +187,16 @@ class QuizView {
     if (done < n) return this.result.replaceChildren(progress);
     const score = element("strong", {}, `De primeira, ${n - missed.length} de ${n}.`);
     this.result.replaceChildren(element("p", {}, score, missed.length ? " Para reler:" : " Nada a reler."));
-    if (missed.length) {
-      this.result.append(element("ul", {}, ...missed.map((i) => linkTo(this.questions[i].section, i + 1))));
-    }
+    const sections = new Map(missed.map((i) => [this.questions[i].section, []]));
+    for (const i of missed) sections.get(this.questions[i].section).push(i + 1);
+    const items = [...sections].map(([section, numbers]) => linkTo(section, numbers));
+    if (items.length) this.result.append(element("ul", {}, ...items));
   }
 
   listen({ signal, onChange }) {
     for (const view of this.views) view.form.addEventListener("submit", (e) => view.submit(e), { signal });
     this.again.addEventListener("click", () => this.restart(), { signal });
+    this.result.addEventListener("click", goThere, { signal });
     onChange(["answers"], () => this.draw());
   }
 }

@@ -17,7 +17,7 @@ from lib.widgets.base import CourseWidget, source
 
 @dataclass(frozen=True)
 class Result:
-    """What the page counts: questions answered, right at the first try, and sections to read again."""
+    """What the page counts: answered, right at the first try; and the sections to read again, once each."""
 
     answered: int
     right_at_first: int
@@ -58,4 +58,4 @@ def result(asked: Sequence[dict], answers: Sequence[Sequence[int]]) -> Result:
     """What the page says for these answers to the questions of a widget."""
     answered = [(question, answer[0]) for question, answer in zip(asked, answers, strict=True) if answer]
     missed = [question["section"] for question, first in answered if not question["choices"][first]["right"]]
-    return Result(len(answered), len(answered) - len(missed), tuple(missed))
+    return Result(len(answered), len(answered) - len(missed), tuple(dict.fromkeys(missed)))
