@@ -42,28 +42,18 @@ def block(pre_norm: bool, ax: Axes | None = None) -> Figure:
         parts = ["atenção", "+", "norma", "feed-forward", "+", "norma"]
     ax = ax or plt.subplots(figsize=(3.4, 4.8), layout="constrained")[1]
     ax.text(0, -0.75, "$x$ (N × d)", ha="center", va="center", color=INK)
-    below, start = -0.55, -0.35
+    below, start = -0.55, -0.42
     for y, part in enumerate(parts):
         _box(ax, 0, y, part, WARM if part == "norma" else PALE, wide=part != "+")
         _arrow(ax, (0, below), (0, y - 0.24), INK)
         if part == "+":
-            ax.add_patch(
-                FancyArrowPatch(
-                    (0.05, start),
-                    (0.17, y),
-                    connectionstyle="bar,angle=180,fraction=-0.35",
-                    arrowstyle="->",
-                    mutation_scale=11,
-                    color=WARNING,
-                    lw=1.6,
-                    ls="--",
-                )
-            )
-            start = y + 0.5 if pre_norm else y + 1.45
+            ax.plot([0, 1.15, 1.15, 0.9], [start, start, y, y], "--", color=WARNING, lw=1.5)
+            _arrow(ax, (0.92, y), (0.19, y), WARNING)
+            start = y + 0.4 if pre_norm else y + 1.4  # where the next residual leaves: after the norm, if any
         below = y + 0.24
     _arrow(ax, (0, below), (0, len(parts) - 0.35), INK)
     ax.text(0, len(parts) - 0.15, "saída (N × d)", ha="center", va="center", color=INK)
-    ax.set(xlim=(-1.2, 2.2), ylim=(-1.0, len(parts) + 0.1))
+    ax.set(xlim=(-1.2, 1.5), ylim=(-1.0, len(parts) + 0.1))
     ax.set_title("pre-norm" if pre_norm else "post-norm (BERT)", fontsize=11)
     ax.set_axis_off()
     return ax.figure
