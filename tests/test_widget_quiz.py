@@ -5,6 +5,7 @@ import re
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
@@ -242,6 +243,20 @@ def test_no_accessibility_violation(dark, viewport, new_page, tmp_path):
 
 # --- the built book -----------------------------------------------------------------------------------------
 
+
+@pytest.mark.parametrize("chapter", chapters_of_the_book())
+def test_the_built_page_has_an_anchor_for_every_section(chapter, book_dir):
+    html = (book_dir / "book" / f"{chapters_of_the_book()[chapter].stem}.html").read_text(encoding="utf-8")
+    found = set()
+    for section in BeautifulSoup(html, "html.parser").select("section[id]"):
+        for heading in section.find_all(re.compile("^h[1-4]$"), recursive=False):
+            for mark in heading.select("a.headerlink, .section-number"):
+                mark.extract()
+            found.add(" ".join(heading.get_text().split()))
+    assert {plain(question.section) for question in questions(chapter)} <= found
+
+
+# The chapters whose notebook shows its quiz; in the others there is nothing to open.
 WITH_QUIZ = [c for c, path in chapters_of_the_book().items() if f'quiz(\\"{c}\\")' in path.read_text("utf-8")]
 
 
