@@ -1,0 +1,182 @@
+// The parameter counter: parameters by part, memory and training FLOPs of an encoder of any size.
+import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+
+const SIZES = ["vocab_size", "d", "layers", "heads", "d_ff", "positions"];
+const FLAGS = ["segments", "first_position", "embedding_norm", "pre_norm", "pooler"];
+const PARTS = {
+  token_embeddings: "embeddings de token",
+  position_embeddings: "embeddings de posição",
+  segment_embeddings: "embeddings de segmento",
+  attention: "atenção",
+  feed_forward: "feed-forward",
+  norms: "normas",
+  pooler: "pooler",
+  head: "cabeça MLM",
+};
+const PREDICTED = 0.15;
+const COSTS = {
+  float32: { text: "pesos em float32", bytes: 4 },
+  float16: { text: "pesos em float16", bytes: 2 },
+  adam: { text: "treino com Adam, sem as ativações", bytes: 16 },
+};
+const NOTHING = "—";
+const thousands = (n) => String(n).replaceAll(/\B(?=(\d{3})+$)/g, ".");
+const bytes = (n) => (n < 1e9 ? `${formatNumber(n / 1e6, 1)} MB` : `${formatNumber(n / 1e9, 2)} GB`);
+const PETAFLOPS_DAY = 1e15 * 86_400;
+const work = (x) => `${formatNumber(x, 0)} (${formatNumber(x / PETAFLOPS_DAY, 2, { tiny: true })} petaFLOP/s-dia)`;
+const sum = (xs) => xs.reduce((a, b) => a + b, 0);
+
+const readSizes = (model) =>
+  Object.fromEntries(SIZES.map((name) => [name, model.get("choices")[name][model.get(`${name}_index`)]]));
+
+/** Parameters by part: what `lib.parameters.count` sums. */
+function countParts({ vocab_size: V, d, layers, d_ff: dFF, positions }, flags, head) {
+  const norm = 2 * d;
+  const norms = 2 * layers + flags.embedding_norm + flags.pre_norm;
+  return {
+    token_embeddings: V * d,
+    position_embeddings: positions * d,
+    segment_embeddings: flags.segments * d,
+    attention: layers * 4 * (d * d + d),
+    feed_forward: layers * (d * dFF + dFF + dFF * d + d),
+    norms: norms * norm,
+    pooler: (d * d + d) * flags.pooler,
+    head: (d * d + d + norm + V) * head,
+  };
+}
+
+/** Operations of the matrix products of one token's forward pass, in sentences of the maximal length. */
+function forwardFlops({ vocab_size: V, d, layers, d_ff: dFF, positions }, flags, head) {
+  const n = positions - flags.first_position;
+  const block = 2 * 4 * d * d + 2 * 2 * d * dFF;
+  const attention = 2 * 2 * n * d;
+  return layers * (block + attention) + PREDICTED * 2 * (d * d + d * V) * head;
+}
+
+/** Everything that the view shows, or `refused`: why there is no such model. */
+function compute(model) {
+  const sizes = readSizes(model);
+  const flags = model.get("flags");
+  const head = model.get("head_index");
+  const tokens = model.get("tokens_choices")[model.get("tokens_index")];
+  const { d, heads } = sizes;
+  if (d % heads) return { refused: `Não existe: d = ${d} não se divide em ${heads} cabeças iguais.`, sizes, flags };
+  const parts = countParts(sizes, flags, head);
+  const perToken = forwardFlops(sizes, flags, head);
+  return { sizes, flags, head, parts, total: sum(Object.values(parts)), perToken, training: 3 * perToken * tokens };
+}
+
+class CounterView {
+  constructor(model) {
+    this.model = model;
+    this.message = element("p", { class: "cw-refused", role: "status" });
+    this.total = element("p", { class: "cw-total" });
+    this.rows = Object.entries(PARTS).map(([name, title]) => this.row(name, title));
+    this.facts = {};
+    this.note = element("p", { class: "cw-note" });
+    const head = ["parte", "parâmetros", "fração", ""].map((text) =>
+      text ? element("th", { scope: "col" }, text) : element("td"),
+    );
+    this.root = element(
+      "div", { class: "cw cw-counter" },
+      this.message, this.total,
+      element(
+        "table", { class: "cw-numbers" },
+        element("caption", {}, "Parâmetros por parte"),
+        element("thead", {}, element("tr", {}, ...head)),
+        element("tbody", {}, ...this.rows.map((row) => row.tr)),
+      ),
+      element("dl", { class: "cw-costs" }, ...this.costs()), this.note,
+    );
+    this.draw();
+  }
+
+  row(name, title) {
+    const [cell, fraction] = [element("td"), element("td")];
+    const bar = element("div", { class: "cw-part" });
+    const tr = element(
+      "tr", { "data-part": name },
+      element("th", { scope: "row" }, title), cell, fraction, element("td", { class: "cw-bar" }, bar),
+    );
+    return { name, cell, fraction, bar, tr };
+  }
+
+  costs() {
+    const titles = {
+      ...Object.fromEntries(Object.entries(COSTS).map(([name, { text }]) => [name, text])),
+      perToken: "FLOPs por token, só a ida",
+      training: "FLOPs do treino, ida e volta",
+    };
+    return Object.entries(titles).map(([name, title]) => {
+      this.facts[name] = element("dd", { "data-fact": name });
+      return element("div", {}, element("dt", {}, title), this.facts[name]);
+    });
+  }
+
+  draw() {
+    const { refused, sizes, flags, head, parts, total, perToken, training } = compute(this.model);
+    this.message.textContent = refused ?? "";
+    this.total.textContent = refused ? "" : `${thousands(total)} parâmetros`;
+    for (const { name, cell, fraction, bar } of this.rows) {
+      cell.textContent = refused ? NOTHING : thousands(parts[name]);
+      fraction.textContent = refused ? NOTHING : `${formatNumber((100 * parts[name]) / total, 1)}%`;
+      bar.style.setProperty("--cw-fill", refused ? 0 : parts[name] / total);
+    }
+    for (const [name, cost] of Object.entries(COSTS)) {
+      this.facts[name].textContent = refused ? NOTHING : bytes(total * cost.bytes);
+    }
+    this.facts.perToken.textContent = refused ? NOTHING : thousands(Math.round(perToken));
+    this.facts.training.textContent = refused ? NOTHING : work(training);
+    this.note.textContent = refused ? "" : noteOf(sizes, flags, head);
+  }
+
+  /** A preset moves the sliders; sliders that leave it, or come back to it, move the list. */
+  apply() {
+    const preset = this.model.get("presets")[this.model.get("preset_index") - 1];
+    if (!preset || this.matches(preset)) return;
+    this.applying = true;
+    this.model.set("flags", Object.fromEntries(FLAGS.map((name) => [name, preset[name]])));
+    for (const name of SIZES) this.model.set(`${name}_index`, this.model.get("choices")[name].indexOf(preset[name]));
+    this.applying = false;
+    this.model.save_changes();
+  }
+
+  matches(preset) {
+    const state = { ...readSizes(this.model), ...this.model.get("flags") };
+    return [...SIZES, ...FLAGS].every((name) => state[name] === preset[name]);
+  }
+
+  recognise() {
+    if (this.applying) return;
+    const found = this.model.get("presets").findIndex((preset) => this.matches(preset)) + 1;
+    if (found === this.model.get("preset_index")) return;
+    this.model.set("preset_index", found);
+    this.model.save_changes();
+  }
+
+  listen({ onChange }) {
+    const sizes = SIZES.map((name) => `${name}_index`);
+    onChange(["preset_index"], () => this.apply());
+    onChange([...sizes, "flags"], () => this.recognise());
+    onChange([...sizes, "flags", "head_index", "tokens_index"], () => this.draw());
+  }
+}
+
+function noteOf({ d, heads, positions }, flags, head) {
+  const reads = head ? `; a cabeça lê ${PREDICTED * 100}% das posições` : "";
+  return (
+    `Cada cabeça fica com d / h = ${d / heads} números: mudar h não muda nenhum parâmetro. ` +
+    `FLOPs: produtos de matrizes em frases de ${positions - flags.first_position} tokens${reads}.`
+  );
+}
+
+function render({ model, el }) {
+  const life = lifecycle(model);
+  const view = new CounterView(model);
+  view.listen(life);
+  el.append(view.root);
+  nameSliders(el, life.signal);
+  return life.end;
+}
+
+export default { render };

@@ -1,0 +1,191 @@
+"""The parameter counter: what each size of an encoder costs in parameters, memory and training.
+
+`parameter_counter` makes the widget. `shown` is its twin: `lib.parameters.count` for the parts, and for the
+work the closed form of `forward_flops`, which the tests hold equal to what torch counts on the real modules.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import traitlets
+from ipywidgets import Dropdown, SelectionSlider, jslink
+
+from lib.encoder import PRESETS, Config
+from lib.parameters import Count, count
+from lib.widgets.base import CourseWidget, Panel, comma, source
+
+TITLES = {
+    "bert-base": "BERT-base",
+    "bert-large": "BERT-large",
+    "bertimbau-base": "BERTimbau-base",
+    "bertimbau-large": "BERTimbau-large",
+    "roberta-base": "RoBERTa-base",
+    "roberta-large": "RoBERTa-large",
+    "xlm-r-base": "XLM-R-base",
+    "xlm-r-large": "XLM-R-large",
+    "spanbert-base": "SpanBERT-base",
+    "spanbert-large": "SpanBERT-large",
+    "gpt-1": "GPT-1",
+    "minilm": "MiniLM (6 camadas)",
+    "antiberty": "AntiBERTy",
+}
+SIZES = {  # the sliders, with round values; those of the presets join them
+    "vocab_size": (100, 1_000, 10_000, 100_000),
+    "d": (64, 128, 256, 1_536, 2_048, 4_096),
+    "layers": (1, 2, 4, 16, 32, 48),
+    "heads": (1, 2, 4, 32),
+    "d_ff": (256, 512, 1_024, 4_096, 8_192, 16_384),
+    "positions": (64, 128, 256, 1_024, 2_048, 8_192),
+}
+NAMES = {
+    "vocab_size": "Vocabulário |V|",
+    "d": "Dimensão d",
+    "layers": "Blocos L",
+    "heads": "Cabeças h",
+    "d_ff": "Dimensão d_ff",
+    "positions": "Posições",
+}
+FLAGS = ("segments", "first_position", "embedding_norm", "pre_norm", "pooler")
+BERT_TOKENS = 256 * 512 * 10**6  # batches of 256 sentences of 512 tokens, a million of them
+TOKENS = (10**9, 10**10, 10**11, BERT_TOKENS, 10**12, 10**13)
+PREDICTED = 0.15  # the share of the positions that the MLM head reads
+PETAFLOPS_DAY = 10**15 * 86_400  # a machine that does 10^15 operations a second, for a day
+FLOAT32, FLOAT16, ADAM = 4, 2, 16  # bytes a parameter; Adam keeps weight, gradient and two moments
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the counter shows for one configuration."""
+
+    count: Count
+    weights_float32: int  # bytes
+    weights_float16: int
+    training: int
+    flops_per_token: float  # of the forward pass
+    training_flops: float
+
+    @property
+    def petaflops_days(self) -> float:
+        return self.training_flops / PETAFLOPS_DAY
+
+
+def shown(config: Config, *, mlm_head: bool = False, tokens: int = BERT_TOKENS) -> Shown:
+    """Compute with `lib` what the counter shows."""
+    if tokens < 1:
+        raise ValueError(f"tokens must be at least 1, got {tokens!r}")
+    parts = count(config, mlm_head=mlm_head)
+    forward = forward_flops(config, mlm_head=mlm_head)
+    # The backward pass multiplies twice where the forward pass does once: for the weights and for the inputs.
+    bytes_of = (parts.total * size for size in (FLOAT32, FLOAT16, ADAM))
+    return Shown(parts, *bytes_of, forward, 3 * forward * tokens)
+
+
+def forward_flops(config: Config, *, mlm_head: bool = False) -> float:
+    """Additions and multiplications of all matrix products, per token, in sentences of the maximal length.
+
+    The pooler, one product per sentence, is left out; the head reads `PREDICTED` of the positions.
+    """
+    d, n = config.d, config.max_length
+    block = 2 * 4 * d * d + 2 * 2 * d * config.d_ff  # W_Q, W_K, W_V, W_O; the two layers of the feed-forward
+    attention = 2 * 2 * n * d  # Q K^T and A V
+    head = PREDICTED * 2 * (d * d + d * config.vocab_size)
+    return config.layers * (block + attention) + head * mlm_head
+
+
+class ParameterCounter(CourseWidget):
+    """The view: an index per slider into `choices`, and the flags that only a preset changes."""
+
+    _esm, _css = source("parameter_counter", "fields")
+
+    presets = traitlets.List(traitlets.Dict()).tag(sync=True)
+    preset_index = traitlets.Int(0).tag(sync=True)  # 0: none of them, sizes of the reader's own
+    choices = traitlets.Dict().tag(sync=True)
+    vocab_size_index = traitlets.Int().tag(sync=True)
+    d_index = traitlets.Int().tag(sync=True)
+    layers_index = traitlets.Int().tag(sync=True)
+    heads_index = traitlets.Int().tag(sync=True)
+    d_ff_index = traitlets.Int().tag(sync=True)
+    positions_index = traitlets.Int().tag(sync=True)
+    flags = traitlets.Dict().tag(sync=True)
+    head_index = traitlets.Int(0).tag(sync=True)
+    tokens_choices = traitlets.List(traitlets.Float(), [float(t) for t in TOKENS]).tag(sync=True)
+    tokens_index = traitlets.Int(TOKENS.index(BERT_TOKENS)).tag(sync=True)
+
+    def config(self) -> Config:
+        """The configuration that the sliders stand for; an error if there is no such model."""
+        sizes = {name: self.choices[name][getattr(self, f"{name}_index")] for name in SIZES}
+        return config_of(sizes, self.flags)
+
+    def shown(self) -> Shown:
+        """What the view shows right now."""
+        tokens = int(self.tokens_choices[self.tokens_index])
+        return shown(self.config(), mlm_head=bool(self.head_index), tokens=tokens)
+
+
+def config_of(sizes: dict[str, int], flags: dict[str, int]) -> Config:
+    """The sizes of the sliders and the flags of a preset as a configuration."""
+    first = flags["first_position"]
+    return Config(
+        **sizes,
+        segments=flags["segments"],
+        **{name: bool(flags[name]) for name in ("embedding_norm", "pre_norm", "pooler")},
+        pad_id=first - 1 if first else None,
+        count_real_positions=bool(first),
+    )
+
+
+def parameter_counter(preset: str = "bert-base", *, mlm_head: bool = False) -> Panel:
+    """The counter, standing at one of the published models."""
+    if preset not in TITLES:
+        raise ValueError(f"preset must be one of {', '.join(TITLES)}; got {preset!r}")
+    presets = [_preset(name) for name in TITLES]
+    chosen = list(TITLES).index(preset)
+    choices = {
+        name: sorted({*round_values, *(p[name] for p in presets)}) for name, round_values in SIZES.items()
+    }
+    widget = ParameterCounter(
+        presets=presets,
+        preset_index=chosen + 1,
+        choices=choices,
+        **{f"{name}_index": choices[name].index(presets[chosen][name]) for name in SIZES},
+        flags={name: presets[chosen][name] for name in FLAGS},
+        head_index=int(mlm_head),
+    )
+    return Panel(widget, _controls(widget))
+
+
+def _preset(name: str) -> dict[str, int | str]:
+    config = PRESETS[name]
+    return {"title": TITLES[name], **{field: int(getattr(config, field)) for field in (*SIZES, *FLAGS)}}
+
+
+def _controls(widget: ParameterCounter) -> list[Dropdown | SelectionSlider]:
+    titles = ["Tamanhos seus", *(preset["title"] for preset in widget.presets)]
+    controls = [Dropdown(options=titles, index=widget.preset_index, description="Modelo")]
+    jslink((controls[0], "index"), (widget, "preset_index"))
+    for name, title in NAMES.items():
+        controls.append(_slider(widget, f"{name}_index", title, map(_thousands, widget.choices[name])))
+    head = Dropdown(options=["não", "sim"], index=widget.head_index, description="Cabeça MLM")
+    jslink((head, "index"), (widget, "head_index"))
+    tokens = _slider(widget, "tokens_index", "Tokens de treino", map(_power, widget.tokens_choices))
+    return [*controls, head, tokens]
+
+
+def _slider(widget: ParameterCounter, trait: str, title: str, labels: Sequence[str]) -> SelectionSlider:
+    slider = SelectionSlider(
+        options=[(label, k) for k, label in enumerate(labels)],
+        index=getattr(widget, trait),
+        description=title,
+    )
+    jslink((slider, "index"), (widget, trait))
+    return slider
+
+
+def _thousands(n: int) -> str:
+    return f"{n:,}".replace(",", ".")
+
+
+def _power(tokens: float) -> str:
+    mantissa, exponent = f"{tokens:.1e}".split("e")
+    power = "10" + str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return power if float(mantissa) == 1 else f"{comma(float(mantissa))}·{power}"
