@@ -55,7 +55,7 @@ def _masking_by_flat_indices() -> Question:
         wrong(number(meant), "Assim seria se os pares continuassem pares."),
         wrong(number(2 * meant), "Os números da lista indexam linhas, não tokens."),
         wrong(number(meant * columns), "As colunas sorteadas também foram lidas como linhas."),
-        section="A receita do MLM, e um código que erra",
+        section="Um código que parece certo",
     )
 
 
@@ -78,7 +78,7 @@ def _labels_everywhere() -> Question:
             "Um erro: faltam rótulos iguais a `[MASK]`.",
             "Nada acusa o engano. É por isso que ele sobrevive em tantos códigos.",
         ),
-        section="A receita do MLM, e um código que erra",
+        section="Um código que parece certo",
     )
 
 
@@ -91,7 +91,7 @@ def _what_is_trained() -> Question:
         wrong(
             "Os do codificador, com a cabeça fixa.", "A cabeça nasce sorteada: fixa, não serviria para nada."
         ),
-        section="Ajuste fino",
+        section="Congelar ou ajustar tudo?",
     )
 
 
@@ -105,7 +105,7 @@ def _parameters_of_a_classifier() -> Question:
         wrong(number(d * classes), "Faltaram os vieses."),
         wrong(number(new + d * d + d), "Isso inclui o *pooler*, que está congelado."),
         wrong(number(count(preset("bert-base")).total), "Esse é o codificador inteiro, que está congelado."),
-        section="Ajuste fino",
+        section="Classificar sequências",
     )
 
 
@@ -123,7 +123,7 @@ def _span() -> Question:
         wrong(_span_text(alone), "São os dois máximos, mas o fim vem antes do início: não é um trecho."),
         wrong(_span_text(alone[::-1]), "Trocar os papéis dá um trecho, mas com a soma de outros logits."),
         wrong(_span_text([1, 4]), "A frase inteira é válida, mas soma pouco."),
-        section="Ajuste fino",
+        section="Responder",
     )
 
 
@@ -140,7 +140,7 @@ def _forgetting() -> Question:
             "Pelo número de épocas até convergir.",
             "Nem sequer olha para a tarefa antiga.",
         ),
-        section="Ajuste fino",
+        section="Quanto se esquece",
     )
 
 
@@ -158,7 +158,7 @@ def _multilingual_vocabulary() -> Question:
         wrong(f"{number(without)}%", "Essa é a parte no BERT *large*, de vocabulário bem menor."),
         wrong(f"{number(100 - share)}%", "Essa é a parte de tudo o que não é a tabela de tokens."),
         wrong(f"{number(100 * big.attention / big.total)}%", "Essa é a parte da atenção."),
-        section="Variantes",
+        section="XLM-R: cem línguas em uma tabela",
     )
 
 
@@ -172,7 +172,7 @@ def _span_length() -> Question:
         wrong(number(1 / SPAN_P, 1), "Essa é a média da geométrica sem corte."),
         wrong(number((1 + LONGEST_SPAN) / 2, 1), "Essa é a média da uniforme, não da geométrica."),
         wrong(number(LONGEST_SPAN, 1), "Esse é o maior comprimento possível."),
-        section="Variantes",
+        section="SpanBERT: esconder vizinhos",
     )
 
 
@@ -192,7 +192,7 @@ def _anisotropy() -> Question:
             "A norma não entra no cosseno: anisotropia é sobre direções.",
         ),
         wrong("Pelo número de sentidos de uma palavra.", "Isso é polissemia, e nem precisa de vetores."),
-        section="Geometria",
+        section="Anisotropia",
     )
 
 
@@ -211,7 +211,7 @@ def _standardising() -> Question:
         wrong(number((x / x.std()).std(), 2), "Assim seria dividindo pelo desvio-padrão."),
         wrong(number(x.std(), 2), "Esse é o de antes: dividir muda a escala."),
         wrong(number(x.var(), 2), "Essa é a variância de antes."),
-        section="Geometria",
+        section="Padronizar: dividir por quê?",
     )
 
 
