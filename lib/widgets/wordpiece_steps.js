@@ -1,0 +1,200 @@
+// WordPiece step by step: what the tokenizer makes of a text, and every look into its vocabulary.
+import { element, lifecycle, nameSliders } from "./base.js";
+
+const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+const AT_SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/;
+const UNKNOWN = "[UNK]";
+const CONTINUES = "##";
+const PUNCTUATION = /([!-/:-@[-`{-~]|\p{P})/u;
+const IDEOGRAPH = /[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu;
+const TRIED = { true: { symbol: "✓", text: "está no vocabulário" }, false: { symbol: "✗", text: "não está" } };
+
+/** What BERT's tokenizer does to a text before it cuts it. */
+function normalise(text, { nfc, lowercase, strip_accents: stripAccents }) {
+  let clean = (nfc ? text.normalize("NFC") : text)
+    .replaceAll(/[\t\n\r]/g, " ")
+    .replaceAll(/[\ufffd\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, "")
+    .replaceAll(IDEOGRAPH, " $& ");
+  if (stripAccents) clean = clean.normalize("NFD").replaceAll(/\p{Mn}/gu, "");
+  // Character by character, as the library does: no special sigma at the end of a word.
+  return lowercase ? [...clean].map((c) => c.toLowerCase()).join("") : clean;
+}
+
+/** The words: special tokens whole, the rest split at spaces, each punctuation mark alone. */
+function wordsOf(text, reader) {
+  return text.split(AT_SPECIAL).flatMap((part) => {
+    if (SPECIAL.includes(part)) return [part];
+    const words = normalise(part, reader).split(/\p{White_Space}+/u);
+    return words.flatMap((word) => word.split(PUNCTUATION)).filter(Boolean);
+  });
+}
+
+/** Always the longest piece that the vocabulary has, from left to right; if none fits, the word is unknown. */
+function cut(word, ids, longestWord) {
+  if (SPECIAL.includes(word)) return { tokens: [word], steps: [] };
+  const characters = [...word];
+  if (characters.length > longestWord) return { tokens: [UNKNOWN], steps: [] };
+  const [tokens, steps] = [[], []];
+  for (let start = 0, stop; start < characters.length; start = stop) {
+    for (stop = characters.length; stop > start; stop--) {
+      const piece = (start ? CONTINUES : "") + characters.slice(start, stop).join("");
+      steps.push({ start, stop, piece, found: ids.has(piece) });
+      if (ids.has(piece)) break;
+    }
+    if (stop === start) return { tokens: [UNKNOWN], steps };
+    tokens.push(steps.at(-1).piece);
+  }
+  return { tokens, steps };
+}
+
+/** Everything that the view shows, or `refused`: why there is nothing to show. */
+function compute(model, reader, ids) {
+  const words = wordsOf(model.get("text"), reader);
+  const limit = model.get("max_words");
+  if (!words.length) return { refused: "Escreva pelo menos uma palavra." };
+  if (words.length > limit) {
+    return { refused: `São ${words.length} palavras; aqui cabem no máximo ${limit}. Encurte o texto.` };
+  }
+  const cuts = words.map((word) => cut(word, ids, model.get("longest_word")));
+  const chosen = Math.min(Math.max(model.get("word"), 0), words.length - 1);
+  const { tokens, steps } = cuts[chosen];
+  const step = Math.min(Math.max(model.get("step"), 0), steps.length) || steps.length;
+  return { words, cuts, chosen, word: words[chosen], tokens, steps, step };
+}
+
+class StepsView {
+  constructor(model) {
+    this.model = model;
+    this.input = element("input", { type: "text", "aria-label": "Texto", spellcheck: "false", autocomplete: "off" });
+    this.message = element("p", { class: "cw-refused", role: "status" });
+    this.words = element("div", { class: "cw-field", role: "group", "aria-label": "Palavra a seguir passo a passo" });
+    this.tokens = element("ol", { class: "cw-tokens", "aria-label": "Tokens do texto, com os seus números" });
+    this.slider = element("input", { type: "range", min: 1, "aria-label": "Passo" });
+    this.back = element("button", { type: "button" }, "Passo anterior");
+    this.forward = element("button", { type: "button" }, "Próximo passo");
+    this.controls = element("div", { class: "cw-field" }, this.back, this.slider, this.forward);
+    this.place = element("p", { class: "cw-place" });
+    this.attempts = element("ol", { class: "cw-attempts", "aria-label": "Consultas a partir deste ponto" });
+    this.verdict = element("p", { class: "cw-verdict", role: "status" });
+    this.root = element(
+      "div", { class: "cw cw-wordpiece", "data-lm-suppress-shortcuts": "true" },
+      element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Texto"), this.input),
+      this.message, this.tokens, this.words, this.controls, this.place, this.attempts, this.verdict,
+    );
+    this.read();
+    this.draw();
+  }
+
+  /** The chosen tokenizer: what it does to a text, and the number of each of its tokens. */
+  read() {
+    this.reader = this.model.get("readers")[this.model.get("reader_index")];
+    this.ids = new Map(this.reader.vocabulary.map((token, id) => [token, id]));
+  }
+
+  draw() {
+    const text = this.model.get("text");
+    if (this.input.value !== text) this.input.value = text;
+    this.shown = compute(this.model, this.reader, this.ids);
+    const { refused } = this.shown;
+    this.message.textContent = refused ?? "";
+    const parts = [this.tokens, this.words, this.place, this.attempts, this.verdict];
+    for (const part of [...parts, this.controls]) part.hidden = Boolean(refused);
+    if (refused) return parts.forEach((part) => part.replaceChildren());
+    this.drawTokens();
+    this.drawWords();
+    this.drawStep();
+  }
+
+  drawTokens() {
+    const tokens = this.shown.cuts.flatMap((cut) => cut.tokens);
+    this.tokens.replaceChildren(
+      ...tokens.map((token) =>
+        element("li", {}, element("span", { "data-token": "" }, token), " ", element("small", {}, String(this.ids.get(token)))),
+      ),
+    );
+  }
+
+  drawWords() {
+    const { words, chosen } = this.shown;
+    if (this.words.childElementCount !== words.length) {
+      this.words.replaceChildren(...words.map((_, k) => element("button", { type: "button", "data-word": k })));
+    }
+    [...this.words.children].forEach((button, k) => {
+      button.textContent = words[k];
+      button.setAttribute("aria-pressed", k === chosen);
+    });
+  }
+
+  drawStep() {
+    const { word, steps, step } = this.shown;
+    const look = steps[step - 1];
+    this.controls.hidden = this.place.hidden = this.attempts.hidden = !look;
+    this.slider.max = steps.length;
+    this.slider.value = step;
+    this.slider.setAttribute("aria-valuetext", `passo ${step} de ${steps.length}`);
+    this.back.disabled = step <= 1;
+    this.forward.disabled = step >= steps.length;
+    this.verdict.textContent = this.verdictOf();
+    if (!look) return;
+    const characters = [...word];
+    const piece = (name, from, to) => element("span", { class: `cw-${name}` }, characters.slice(from, to).join(""));
+    this.place.replaceChildren(
+      `Passo ${step} de ${steps.length}: `,
+      piece("done", 0, look.start), piece("tried", look.start, look.stop), piece("rest", look.stop),
+    );
+    this.attempts.replaceChildren(...this.looks().map((taken) => attempt(taken)));
+  }
+
+  looks() {
+    const { steps, step } = this.shown;
+    return steps.slice(0, step).filter(({ start }) => start === steps[step - 1].start);
+  }
+
+  verdictOf() {
+    const { word, steps, step, tokens } = this.shown;
+    if (SPECIAL.includes(word)) return `${word} é um token especial: não passa pela busca.`;
+    if (!steps.length) return `Mais de ${this.model.get("longest_word")} caracteres: vira ${UNKNOWN} sem busca.`;
+    const found = steps.slice(0, step).filter((look) => look.found).map((look) => look.piece);
+    const pieces = found.length ? `Pedaços até aqui: ${found.join(" ")}.` : "Nenhum pedaço ainda.";
+    if (step < steps.length) return pieces;
+    const looks = `${steps.length} ${steps.length === 1 ? "consulta" : "consultas"} ao vocabulário`;
+    if (tokens[0] === UNKNOWN) return `Nada serve daqui em diante: a palavra inteira vira ${UNKNOWN}, após ${looks}.`;
+    return `Pronto, após ${looks}: ${tokens.join(" ")}.`;
+  }
+
+  set(values) {
+    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
+    this.model.save_changes();
+  }
+
+  listen({ signal, onChange }) {
+    const on = (target, type, listener) => target.addEventListener(type, listener, { signal });
+    on(this.input, "input", () => this.set({ text: this.input.value, word: 0, step: 0 }));
+    on(this.slider, "input", () => this.set({ step: this.slider.valueAsNumber }));
+    on(this.back, "click", () => this.set({ step: this.shown.step - 1 }));
+    on(this.forward, "click", () => this.set({ step: this.shown.step + 1 }));
+    on(this.words, "click", ({ target }) => {
+      const button = target.closest("[data-word]");
+      if (button) this.set({ word: Number(button.dataset.word), step: 0 });
+    });
+    onChange(["readers", "reader_index"], () => { this.read(); this.set({ word: 0, step: 0 }); });
+    onChange(["readers", "reader_index", "text", "word", "step"], () => this.draw());
+  }
+}
+
+function attempt({ piece, found }) {
+  const { symbol, text } = TRIED[found];
+  const mark = element("span", { class: "cw-symbol", "aria-hidden": "true" }, symbol);
+  return element("li", { "data-found": found }, element("span", { "data-piece": "" }, piece), " ", mark, " ", element("small", {}, text));
+}
+
+function render({ model, el }) {
+  const life = lifecycle(model);
+  const view = new StepsView(model);
+  view.listen(life);
+  el.append(view.root);
+  nameSliders(el, life.signal);
+  return life.end;
+}
+
+export default { render };
