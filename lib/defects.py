@@ -151,7 +151,7 @@ class Defect:
     def card(self) -> str:
         """What the museum prints under an exhibit."""
         file, test = self.check.split("::")
-        return f"encontrado em: {self.found}\nquem o pega:   {file}\n               {test}"
+        return f"encontrado em: {self.found}\nquem o pega:   {file}\n    {test}"
 
 
 CATALOGUE = {
