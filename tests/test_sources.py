@@ -279,7 +279,7 @@ def test_the_cards_show_every_figure_and_its_inputs():
         cards = figure_cards(document)
         for id in (id for id in example_ids() if id.startswith(document)):
             for verdict in judge(id).verdicts:
-                assert str(verdict) in cards.text
+                assert "\n".join(verdict.lines()) in cards.text
                 assert f"{verdict.figure.label}: " in cards.markdown
             for name, value in example(id).inputs.items():
                 assert f"{name} = {value}" in cards.text and f"{name} = {value}" in cards.markdown

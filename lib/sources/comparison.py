@@ -1,12 +1,14 @@
 """Compares what a document prints with what is computed: "confere" or "corrigido", never typed by hand."""
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 from lib.sources.catalog import Figure, example, flatten, shape_of
 
 AGREES, CORRECTED = "confere", "corrigido"
+PAGE_WIDTH = 76  # characters that fit into a code box of the book
 # Decimal digits that survive a computation in each type (float64 is enough for all that the documents print).
 DIGITS = {"float32": 6, "float16": 3, "bfloat16": 2}
 
@@ -24,15 +26,20 @@ class Verdict:
         """ "confere" where every entry agrees at the printed precision, "corrigido" otherwise."""
         return CORRECTED if self.differs is None or any(self.differs) else AGREES
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The verdict in a line, then, where there is more than one value, the rows of both sides."""
         f = self.figure
         if f.numeric and f.shape == () and self.differs is not None:
-            return f"  {f.label}: documento {f.content}, calculado {self.computed}: {self.verdict}"
+            return [f"  {f.label}: documento {f.content}, calculado {self.computed}: {self.verdict}"]
         head = f"  {f.label}: {self._summary()}"
         if self.verdict == AGREES:
-            return "\n".join([head, *_block("documento e cálculo", self.computed, None)])
+            return [head, *_block("documento e cálculo", self.computed, None)]
         document = _block("documento", f.content, None)
-        return "\n".join([head, *document, *_block("calculado", self.computed, self.differs)])
+        return [head, *document, *_block("calculado", self.computed, self.differs)]
+
+    def __str__(self) -> str:
+        head, *rows = self.lines()
+        return "\n".join([_folded(head), *rows])
 
     def _summary(self) -> str:
         if self.differs is None:
@@ -67,7 +74,7 @@ class Comparison:
 
     def __str__(self) -> str:
         head = f"Exemplo {self.id}, {example(self.id).title}: {self.verdict}"
-        return "\n".join([head, *map(str, self.verdicts)])
+        return "\n".join([_folded(head), *map(str, self.verdicts)])
 
     __repr__ = __str__
 
@@ -151,6 +158,12 @@ def _reshape(flat: list, shape: tuple[int, ...]) -> Any:
         return flat[0]
     step = len(flat) // shape[0]
     return [_reshape(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _folded(line: str) -> str:
+    """A long label on two lines, so that a page shows it without scrolling; rows of values stay whole."""
+    margin = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, PAGE_WIDTH, subsequent_indent=margin, break_long_words=False)
 
 
 def _block(title: str, content: Any, differs: tuple[bool, ...] | None) -> list[str]:

@@ -125,7 +125,7 @@ def _example_text(c: Comparison) -> str:
     lines = [f"Exemplo {c.id} ({e.where}), {e.title}: {c.verdict}"]
     lines += [f"  dado {line}" for line in _inputs(e)]
     for v in c.verdicts:
-        lines += [str(v)] + ([f"    nota: {v.figure.note}"] if v.figure.note else [])
+        lines += v.lines() + ([f"    nota: {v.figure.note}"] if v.figure.note else [])
     return "\n".join(lines)
 
 
@@ -137,7 +137,7 @@ def _example_markdown(c: Comparison) -> str:
 
 
 def _verdict_markdown(v: Verdict) -> str:
-    head, *body = str(v).splitlines()
+    head, *body = v.lines()
     label, _, rest = head.strip().replace("(*)", r"(\*)").rpartition(": ")
     text = f"- {label}: **{rest}**" + (f"  \n  {v.figure.note}" if v.figure.note else "")
     return text + ("\n\n" + _fence([line[4:] for line in body], "  ") if body else "")
