@@ -1,0 +1,162 @@
+"""The model in the page: the course's masked model, run by the reader's browser on the reader's sentence.
+
+`page_model` makes the widget, which is small: the model comes when the reader asks, from a script beside the
+book's pages, or from Python where there is a kernel. `shown` is the twin: the same model in torch, and the
+exact posterior of `lib.corpus` beside it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import traitlets
+from ipywidgets import Dropdown, IntSlider, jslink
+from torch import Tensor
+
+from lib import course_model
+from lib.corpus import CLS, MASK, PORTUGUESE, SEP, SPECIALS, posterior
+from lib.encoder import Trace
+from lib.losses import entropy, kl
+from lib.widgets.base import CourseWidget, Panel, source
+
+EXAMPLES = (
+    "a goleira rasgou a [MASK] nova à noite",
+    "o pescador cortou a [MASK] comprida no sábado",
+    "Pedro consertou a [MASK] branca hoje cedo",
+    "o pescador [MASK] a [MASK] no sábado",
+)
+ROWS = 8
+MASK_TOKEN = SPECIALS[MASK]
+# Written out, since "\\s" is not the same set of characters in Python and in JavaScript.
+WORD = re.compile("[^ \t\n\r\u00a0\u3000.,;:!?…]+")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the widget shows for one gap of a sentence, in float64."""
+
+    tokens: list[str]
+    gaps: list[int]  # positions of [MASK] among the tokens
+    logits: Tensor  # (V,)
+    exact: Tensor | None  # (V,), or None where the grammar never gives such a sentence
+    weights: Tensor  # (N, N), of one head
+
+    @property
+    def model(self) -> Tensor:
+        return self.logits.softmax(-1)  # (V,)
+
+    @property
+    def rows(self) -> list[int]:
+        """The words to show: those that the model, or the exact posterior, finds likeliest."""
+        best = self.model if self.exact is None else torch.maximum(self.model, self.exact)
+        return best.argsort(descending=True, stable=True)[:ROWS].tolist()
+
+    @property
+    def exact_entropy(self) -> float | None:
+        return None if self.exact is None else entropy(self.exact).item()
+
+    @property
+    def divergence(self) -> float | None:
+        """KL(exact || model): what the model loses, in nats, for not being the exact posterior."""
+        return None if self.exact is None else kl(self.exact, self.model).item()
+
+
+class Refused(ValueError):
+    """A sentence that the model cannot read; the message is the one that the page shows."""
+
+
+@torch.no_grad()
+def shown(text: str, gap: int, layer: int, head: int) -> Shown:
+    """Compute with `lib` what the widget shows; gaps count from 0, layers and heads from 1."""
+    words = read(text)
+    model, grammar = course_model.load(), PORTUGUESE
+    ids = torch.tensor([[CLS, *words, SEP]])
+    gaps = [i for i, token in enumerate(ids[0].tolist()) if token == MASK]
+    if not 0 <= gap < len(gaps):
+        raise ValueError(f"gap must lie between 0 and {len(gaps) - 1}, got {gap}")
+    hidden = model.encoder(ids, trace=(trace := Trace()))
+    try:
+        exact = posterior(grammar, torch.tensor(words))[gaps[gap] - 1]
+    except ValueError:
+        exact = None
+    return Shown(
+        [grammar.words[i] for i in ids[0].tolist()],
+        gaps,
+        model.logits(hidden)[0, gaps[gap]],
+        exact,
+        trace.weights[layer - 1][0, head - 1],
+    )
+
+
+def read(text: str) -> list[int]:
+    """The ids of the words of a sentence with at least one [MASK], or a Refused that says what is wrong."""
+    words = [MASK_TOKEN if word.upper() == MASK_TOKEN else word for word in WORD.findall(text)]
+    longest = course_model.load().encoder.config.positions - 2
+    if not words:
+        raise Refused(f"Escreva uma frase com {MASK_TOKEN} no lugar de uma palavra.")
+    if len(words) > longest:
+        raise Refused(f"A frase tem {len(words)} palavras; o modelo lê no máximo {longest}.")
+    ids = [_id(word) for word in words]
+    if unknown := [word for word, i in zip(words, ids, strict=True) if i is None]:
+        known = len(PORTUGUESE) - len(SPECIALS)
+        raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}")
+    if MASK not in ids:
+        raise Refused(f"Falta a lacuna: escreva {MASK_TOKEN} no lugar de uma palavra.")
+    return ids
+
+
+def _id(word: str) -> int | None:
+    """A word as it is written, or in small letters, or with a capital; of the special tokens, only [MASK]."""
+    for form in (word, word.lower(), word[:1].upper() + word[1:].lower()):
+        i = PORTUGUESE.word_id.get(form, 0)
+        if i >= len(SPECIALS) or i == MASK:
+            return i
+    return None
+
+
+class PageModel(CourseWidget):
+    """The view: the sentence, the gap that is looked at, the head whose attention is drawn."""
+
+    _esm, _css = source("page_model", "weights", "fields")
+
+    text = traitlets.Unicode().tag(sync=True)
+    examples = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    example_index = traitlets.Int(0).tag(sync=True)
+    gap = traitlets.Int(0).tag(sync=True)
+    layer = traitlets.Int(1).tag(sync=True)
+    head = traitlets.Int(1).tag(sync=True)
+    cell = traitlets.List(traitlets.Int(), [1, 0]).tag(sync=True)
+    kilobytes = traitlets.Int().tag(sync=True)
+
+    def __init__(self, **state) -> None:
+        super().__init__(**state)
+        self.on_msg(self._answer)
+
+    def _answer(self, _, content: dict, buffers: list) -> None:
+        """A page with a kernel asks for the model here."""
+        if content.get("wanted") == "model":
+            self.send({"model": course_model.bundle()})
+
+    def shown(self) -> Shown:
+        """What the view shows right now, once the model is loaded."""
+        return shown(self.text, self.gap, self.layer, self.head)
+
+
+def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
+    """The course's model on a sentence with [MASK]: the reader's own, or one of the examples."""
+    if isinstance(examples, str) or not examples:
+        raise ValueError(f"examples must be a sequence of at least one sentence, got {examples!r}")
+    for text in examples:
+        read(text)
+    config = course_model.load().encoder.config
+    widget = PageModel(
+        text=examples[0], examples=list(examples), kilobytes=round(len(course_model.script()) / 1000)
+    )
+    example = Dropdown(options=list(examples), index=0, description="Exemplo")
+    layer = IntSlider(value=1, min=1, max=config.layers, description="Camada")
+    head = IntSlider(value=1, min=1, max=config.heads, description="Cabeça")
+    jslink((example, "index"), (widget, "example_index"))
+    jslink((layer, "value"), (widget, "layer"))
+    jslink((head, "value"), (widget, "head"))
+    return Panel(widget, [example, layer, head])
