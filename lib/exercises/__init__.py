@@ -1,0 +1,7 @@
+"""Exercises of the course: a checker for each, which says which mistake an answer looks like.
+
+- `ch1` to `ch5`: the checkers, called as `check_causal_mask(minha_mascara)`;
+- `student`, `values`, `isolation`: what they share (calling an answer with care, comparing, limits);
+- `texts`, `solutions`, read by `catalogue`: what the notebooks show;
+- `grading`, `answers`, `tables`: `python -m lib.exercises grade FOLDER` over students' notebooks.
+"""

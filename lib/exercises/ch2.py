@@ -1,0 +1,221 @@
+"""Checkers of chapter 2: labels, selection, 80/10/10, sentence pairs and spans."""
+
+import torch
+from torch import Tensor
+
+from lib.corruption import SentencePair, pair_batch
+from lib.exercises.student import Number, Student, checker, number_checker
+from lib.losses import IGNORE_INDEX
+
+MANY = 200_000  # positions drawn to measure a frequency: one standard deviation is about 0.001
+WITHIN = 0.005
+
+
+@checker
+def check_mlm_labels(student: Student) -> None:
+    fixed = (torch.tensor([[2, 7, 5, 9, 3]]), torch.tensor([[False, True, False, True, False]]))
+    drawn = [
+        (torch.randint(1, 30, (2, 6), generator=g), torch.rand(2, 6, generator=g) < 0.4)
+        for g in student.randoms()
+    ]
+    for ids, selected in (fixed, *drawn):
+        student.expect(
+            student(ids=ids, escolhidas=selected),
+            torch.where(selected, ids, IGNORE_INDEX),
+            em_toda_parte=ids,
+            invertida=torch.where(selected, IGNORE_INDEX, ids),
+            zero=torch.where(selected, ids, 0),
+            menos_um=torch.where(selected, ids, -1),
+            marcas=torch.where(selected, 1, IGNORE_INDEX),
+            so_as_escolhidas=ids[selected],
+        )
+
+
+@checker
+def check_select_positions(student: Student) -> None:
+    special = torch.tensor([0, 1, 2, 3])
+    short = torch.tensor([[2, 7, 5, 9, 6, 3, 0, 0]])
+
+    def draw(ids: Tensor, rate: float, g: torch.Generator) -> Tensor:
+        return student(ids=ids, especiais=special, taxa=rate, gerador=g)
+
+    none = torch.zeros_like(short, dtype=torch.bool)
+    words = short > 3
+    got = draw(short, 1.0, _seeded(0))
+    if isinstance(got, Tensor) and got.dtype == torch.bool and got.shape == short.shape:
+        student.require(not (got[words].all() and got[~words].any()), "especiais", words, got)
+    student.expect(got, words, invertida=~words, nenhuma=none)
+    student.expect(draw(short, 0.0, _seeded(0)), none)
+    long = torch.arange(4, 24).repeat(40, 50)  # (40, 1000), words only
+    long[:, ::2] = 1  # and now every other token is special
+    got = draw(long, 0.15, _seeded(1))
+    student.require(
+        isinstance(got, Tensor) and got.shape == long.shape, "forma", "um tensor da forma de ids", got
+    )
+    student.require(got.dtype == torch.bool, "dtype", "booleanos", got)
+    student.require(not got[long < 4].any(), "especiais", "nenhum token especial escolhido", got)
+    rate = got[long > 3].double().mean().item()
+    student.require(abs(rate - 0.85) > 0.02, "comparacao", "15% das palavras", f"{rate:.1%} das palavras")
+    student.require(abs(rate - 0.15) < 0.02, "taxa", "15% das palavras", f"{rate:.1%} das palavras")
+    columns = got[:, 1::2].double().mean(0)
+    student.require(
+        columns.max() < 0.9, "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases"
+    )
+    student.expect_reproducible(lambda g: draw(torch.arange(4, 64)[None], 0.5, g))
+
+
+@checker
+def check_corrupt(student: Student) -> None:
+    words, mask_id = torch.arange(5, 1005), 4
+
+    def draw(ids: Tensor, selected: Tensor, g: torch.Generator) -> Tensor:
+        return student(ids=ids, escolhidas=selected, mask_id=mask_id, palavras=words, gerador=g)
+
+    ids = torch.tensor([[2, 7, 5, 9, 6, 3]])
+    student.expect(
+        draw(ids, torch.zeros_like(ids, dtype=torch.bool), _seeded(0)), ids, fora=torch.full_like(ids, 4)
+    )
+    ids = words[torch.randint(len(words), (MANY // 100, 100), generator=_seeded(1))]
+    selected = torch.rand(ids.shape, generator=_seeded(2)) < 0.5
+    got = draw(ids, selected, _seeded(3))
+    student.require(
+        isinstance(got, Tensor) and got.shape == ids.shape, "forma", "um tensor da forma de ids", got
+    )
+    student.require(not got.is_floating_point() and got.dtype != torch.bool, "dtype", "inteiros", got)
+    student.require(torch.equal(got[~selected], ids[~selected]), "fora", "só as escolhidas mudam", got)
+    old, new = ids[selected], got[selected]
+    _expect_shares(student, old, new, mask_id)
+    replaced = new[(new != mask_id) & (new != old)]
+    student.require(
+        bool(torch.isin(replaced, words).all()), "especial_sorteado", "ids de palavras", "outros ids"
+    )
+    student.require(
+        len(replaced.unique()) > 900, "uma_palavra", "um sorteio por posição", "as mesmas palavras"
+    )
+    rows = ((got == mask_id) & selected).sum(-1).double() / selected.sum(-1)
+    student.require(
+        bool((rows < 1).double().mean() > 0.9),
+        "uma_decisao",
+        "um sorteio por posição",
+        "um sorteio por frase",
+    )
+    few = torch.arange(5, 105)[None]
+    student.expect_reproducible(lambda g: draw(few, torch.ones_like(few, dtype=torch.bool), g))
+
+
+def _expect_shares(student: Student, old: Tensor, new: Tensor, mask_id: int) -> None:
+    """The frequencies of [MASK], another word and the same word; known wrong mixtures are named."""
+    masked, kept = (new == mask_id).double().mean().item(), (new == old).double().mean().item()
+    found = (masked, 1 - masked - kept, kept)
+    wrong = {
+        "oitenta_e_um": [(0.81, 0.10, 0.09), (0.81, 0.09, 0.10)],
+        "so_mask": [(1.0, 0.0, 0.0)],
+        "ninguem_fica": [(0.8, 0.2, 0.0), (0.9, 0.1, 0.0)],
+        "ninguem_trocado": [(0.8, 0.0, 0.2), (0.9, 0.0, 0.1)],
+        "do_resto": [(0.8, 0.02, 0.18), (0.8, 0.18, 0.02)],
+        "trocadas": [(0.1, 0.8, 0.1), (0.1, 0.1, 0.8), (0.2, 0.4, 0.4)],
+        "nada": [(0.0, 0.0, 1.0)],
+    }
+    got = "[MASK] {:.1%}, outra palavra {:.1%}, a mesma {:.1%}".format(*found)
+    expected = "[MASK] 80%, outra palavra 10%, a mesma 10%"
+    for mistake, mixtures in wrong.items():
+        near = any(all(abs(f - m) < WITHIN for f, m in zip(found, mix, strict=True)) for mix in mixtures)
+        student.require(not near, mistake, expected, got)
+    right = all(abs(f - m) < WITHIN for f, m in zip(found, (0.8, 0.1, 0.1), strict=True))
+    student.require(right, "proporcoes", expected, got)
+
+
+@checker
+def check_sentence_pair(student: Student) -> None:
+    drawn = [
+        (torch.randint(10, 90, (1 + i,), generator=g).tolist(), [*range(20, 24)])
+        for i, g in enumerate(student.randoms())
+    ]
+    for a, b in (([7, 8, 9], [5, 6]), ([7], [5]), *drawn):
+        batch = pair_batch([SentencePair(a, b, 0)], cls_id=2, sep_id=3, pad_id=0)
+        ids, segments = batch.ids[0].tolist(), batch.segment_ids[0].tolist()
+        first, second = len(a), len(b)
+        student.expect(
+            student(a=a, b=b, cls_id=2, sep_id=3),
+            [ids, segments],
+            sem_sep_final=[ids[:-1], segments[:-1]],
+            sem_sep_do_meio=[[2, *a, *b, 3], [0] * (first + 1) + [1] * (second + 1)],
+            sem_cls=[ids[1:], segments[1:]],
+            cls_repetido=[[2, *a, 3, 2, *b, 3], [0] * (first + 2) + [1] * (second + 2)],
+            sep_no_segundo=[ids, [0] * (first + 1) + [1] * (second + 2)],
+            ultimo_no_primeiro=[ids, [0] * (first + 2) + [1] * second + [0]],
+            um_e_dois=[ids, [s + 1 for s in segments]],
+            invertidos=[ids, [1 - s for s in segments]],
+            ordem=[[2, *b, 3, *a, 3], [0] * (second + 2) + [1] * (first + 1)],
+            sem_segmentos=ids,
+            segmentos_so_das_palavras=[ids, [0] * first + [1] * second],
+        )
+
+
+@checker
+def check_mark_spans(student: Student) -> None:
+    def marked(spans: list, allowed: list, budget: int) -> list:
+        return student(trechos=spans, permitidas=allowed, orcamento=budget)
+
+    free = [True] * 8
+    student.expect(
+        marked([(2, 3)], free, 8),
+        _bits("00111000"),
+        so_o_inicio=_bits("00100000"),
+        um_a_mais=_bits("00111100"),
+        um_a_menos=_bits("00110000"),
+        indices=[2, 3, 4],
+    )
+    student.expect(marked([(6, 3)], free, 8), _bits("00000011"), da_a_volta=_bits("10000011"))
+    student.expect(
+        marked([(0, 3), (5, 3)], free, 4),
+        _bits("11100100"),
+        estoura=_bits("11100111"),
+        descarta=_bits("11100000"),
+    )
+    student.expect(
+        marked([(1, 3), (2, 3), (6, 2)], free, 6),
+        _bits("01111011"),
+        conta_duas_vezes=_bits("01111000"),
+    )
+    walled = [False, True, True, True, False, True, True, False]
+    student.expect(
+        marked([(2, 4), (6, 2)], walled, 8),
+        _bits("00110010"),
+        especiais=_bits("00111111"),
+        atravessa=_bits("00110110"),
+    )
+    for g in student.randoms():
+        spans = [tuple(torch.randint(1, 6, (2,), generator=g).tolist()) for _ in range(3)]
+        budget = int(torch.randint(1, 6, (), generator=g))
+        student.expect(marked(spans, walled, budget), _spans(spans, walled, budget))
+
+
+def _spans(spans: list[tuple[int, int]], allowed: list[bool], budget: int) -> list[bool]:
+    taken: set[int] = set()
+    for start, length in spans:
+        for i in range(start, start + length):
+            if i >= len(allowed) or not allowed[i] or (len(taken) == budget and i not in taken):
+                break
+            taken.add(i)
+    return [i in taken for i in range(len(allowed))]
+
+
+@number_checker
+def check_unchanged_share(number: Number) -> None:
+    number.expect(
+        0.125, digits=3, so_mantidas=0.1, so_sorteadas=0.025, todas_as_sorteadas=0.2, sobre_o_texto=0.01875
+    )
+
+
+@number_checker
+def check_masked_share(number: Number) -> None:
+    number.expect(0.12, digits=3, so_escolhidas=0.15, so_mask=0.8, percentual=12.0)
+
+
+def _seeded(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def _bits(text: str) -> list[bool]:
+    return [c == "1" for c in text]

@@ -1,0 +1,166 @@
+"""Checkers of chapter 4: cross-entropy, its gradient, teacher forcing, perplexity and divergence."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from lib.exercises.student import Number, Student, checker, number_checker
+from lib.losses import IGNORE_INDEX, cross_entropy, kl, surprisal
+
+
+@checker
+def check_shift(student: Student) -> None:
+    fixed = torch.tensor([[5, 6, 7, 8]])
+    for ids in (fixed, *(torch.randint(1, 99, (3, 6), generator=g) for g in student.randoms())):
+        ahead, behind = ids[:, :-1], ids[:, 1:]
+        student.expect(
+            student(ids=ids),
+            [ahead, behind],
+            lado_errado=[behind, ahead],
+            sem_deslocar=[ids, ids],
+            copia=[ahead, ahead],
+            da_a_volta=[ids, ids.roll(-1, 1)],
+            da_a_volta_para_tras=[ids, ids.roll(1, 1)],
+            sem_cortar=[ids, behind],
+            dois=[ids[:, :-2], ids[:, 2:]],
+            eixo=[ids[:-1], ids[1:]],
+            so_alvos=behind,
+            so_entrada=ahead,
+        )
+
+
+@checker
+def check_cross_entropy(student: Student) -> None:
+    logits = torch.tensor([[0.0, math.log(3.0)], [0.0, math.log(2.0)], [math.log(7.0), 0.0]])
+    _expect_loss(student, logits, torch.tensor([1, 0, 1]))
+    _expect_loss(student, logits, torch.tensor([1, IGNORE_INDEX, 1]))
+    large = torch.tensor([[1000.0, 0.0], [0.0, 1000.0]])
+    for labels in (torch.tensor([0, 1]), torch.tensor([1, 1])):
+        student.expect(
+            student(logits=large, alvos=labels),
+            cross_entropy(large, labels),
+            "zero_na_probabilidade",
+            instavel=-torch.log(large.exp() / large.exp().sum(-1, keepdim=True))[[0, 1], labels].mean(),
+        )
+    for g in student.randoms():
+        labels = torch.randint(4, (6,), generator=g)
+        labels[2] = IGNORE_INDEX
+        _expect_loss(student, 2 * torch.randn(6, 4, generator=g), labels)
+
+
+def _expect_loss(student: Student, logits: Tensor, labels: Tensor) -> None:
+    each = surprisal(logits, labels)
+    right = logits.softmax(-1)[labels != IGNORE_INDEX].gather(-1, labels[labels != IGNORE_INDEX][:, None])
+    as_zero = labels.clamp(min=0)
+    last = torch.where(labels == IGNORE_INDEX, logits.shape[-1] - 1, labels)
+    student.expect(
+        student(logits=logits, alvos=labels),
+        each.mean(),
+        todas_as_posicoes=each.sum() / len(labels),
+        soma=each.sum(),
+        sinal=-each.mean(),
+        bits=each.mean() / math.log(2),
+        log_da_media=-right.mean().log(),
+        sem_log=right.mean(),
+        softmax_duas_vezes=cross_entropy(logits.softmax(-1), labels),
+        eixo=-logits.log_softmax(0)[range(len(labels)), as_zero][labels != IGNORE_INDEX].mean(),
+        so_o_logit=-logits[range(len(labels)), as_zero][labels != IGNORE_INDEX].mean(),
+        ignora_o_ignorar=surprisal(logits, as_zero).mean(),
+        ignorar_como_indice=surprisal(logits, last).mean(),
+        por_posicao=each,
+    )
+
+
+@checker
+def check_loss_gradient(student: Student) -> None:
+    fixed = [(torch.tensor([0.0, math.log(2.0), math.log(5.0)]), target) for target in (1, 0, 2)]
+    drawn = [
+        (2 * torch.randn(5, generator=g), int(torch.randint(5, (), generator=g))) for g in student.randoms()
+    ]
+    large = [(torch.tensor([1000.0, 0.0, 0.0]), 1)]
+    for logits, target in (*fixed, *large, *drawn):
+        p = logits.softmax(-1)
+        one_hot = torch.nn.functional.one_hot(torch.tensor(target), len(logits)).to(p.dtype)
+        naive = logits.exp() / logits.exp().sum()
+        student.expect(
+            student(logits=logits, alvo=target),
+            p - one_hot,
+            sinal=one_hot - p,
+            so_softmax=p,
+            so_na_certa=(p - one_hot) * one_hot,
+            zero_na_certa=p * (1 - one_hot),
+            nas_probabilidades=-one_hot / p,
+            sem_softmax=logits - one_hot,
+            soma_um=p + one_hot,
+            media=(p - one_hot) / len(logits),
+            instavel=naive - one_hot,
+            a_perda=-p[target].log(),
+        )
+
+
+@checker
+def check_perplexity(student: Student) -> None:
+    losses = torch.tensor([[1.0, 3.0, 2.0, 2.0], [0.5, 9.0, 9.0, 9.0]]) * math.log(2.0)
+    real = torch.tensor([[True, True, True, True], [True, False, False, False]])
+    _expect_perplexity(student, losses, real)
+    for g in student.randoms():
+        lengths = torch.randint(1, 5, (3, 1), generator=g)
+        _expect_perplexity(student, 2 * torch.rand(3, 5, generator=g) + 0.1, torch.arange(5) < lengths)
+
+
+def _expect_perplexity(student: Student, losses: Tensor, real: Tensor) -> None:
+    mean = losses[real].mean()
+    by_sentence = (losses * real).sum(1) / real.sum(1)
+    student.expect(
+        student(perdas=losses, real=real),
+        mean.exp(),
+        com_padding=losses.mean().exp(),
+        padding_no_denominador=((losses * real).sum() / losses.numel()).exp(),
+        media_das_exponenciais=losses[real].exp().mean(),
+        por_frase=by_sentence.mean().exp(),
+        por_frase_media=by_sentence.exp().mean(),
+        uma_por_frase=by_sentence.exp(),
+        base_dois=2**mean,
+        sem_exponencial=mean,
+        soma=losses[real].sum().exp(),
+        sinal=(-mean).exp(),
+    )
+
+
+@checker
+def check_divergence(student: Student) -> None:
+    def both(p: list[float], q: list[float]) -> tuple[Tensor, Tensor]:
+        return torch.tensor(p), torch.tensor(q)
+
+    pairs = [both([0.6, 0.3, 0.1], [0.2, 0.3, 0.5]), both([0.8, 0.2], [0.5, 0.5])]
+    pairs += [both([0.5, 0.5, 0.0], [0.25, 0.5, 0.25]), both([0.5, 0.5, 0.0], [0.75, 0.25, 0.0])]
+    pairs += [torch.randn(2, 4, generator=g).softmax(-1).unbind() for g in student.randoms()]
+    for p, q in pairs:
+        cross, own = -(p * q.log()).nan_to_num(0.0).sum(), -(p * p.log()).nan_to_num(0.0).sum()
+        student.expect(
+            student(p=p, q=q),
+            kl(p, q),
+            trocada=kl(q, p) if bool((p > 0).all()) else kl(p, q),
+            entropia_cruzada=cross,
+            entropia=own,
+            sinal=-kl(p, q),
+            bits=kl(p, q) / math.log(2),
+            media=kl(p, q) / len(p),
+            sem_peso=(p / q).log().sum(),
+            zero_log_zero=(p * (p / q).log()).sum(),
+            por_entrada=p * (p / q).log(),
+        )
+    p, q = both([0.5, 0.5], [1.0, 0.0])
+    got = student(p=p, q=q)
+    student.expect(got, torch.tensor(math.inf), "negada")
+
+
+@number_checker
+def check_bits_by_hand(number: Number) -> None:
+    number.expect(3.0, digits=2, nats=math.log(8), sinal=-3.0, probabilidade=0.125, perplexidade=8.0)
+
+
+@number_checker
+def check_gradient_by_hand(number: Number) -> None:
+    number.expect(-0.7, digits=3, sinal=0.7, so_softmax=0.3, nas_probabilidades=-1 / 0.3)

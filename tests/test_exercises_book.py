@@ -1,0 +1,157 @@
+"""The exercises in the notebooks are the catalogue's; student notebooks are whole without the solutions."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from lib.exercises.catalogue import CHAPTERS, CODE, OPEN, all_exercises, exercises
+from tests.trust.numerals import numerals
+from tools.console import ROOT
+from tools.execute_notebooks import execute
+from tools.insert_exercises import (
+    BOOK,
+    FILES,
+    TEACHERS,
+    cells,
+    chapter_of,
+    chapter_text,
+    inserted,
+    main,
+    teachers_text,
+)
+from tools.student import without_solutions
+
+
+def test_the_notebooks_hold_what_the_catalogue_gives():
+    """Chapters that have their exercises have exactly these; the teachers' page links to all of them."""
+    for path in (p for p in BOOK.glob("*.ipynb") if chapter_of(p)):
+        text = path.read_text(encoding="utf-8")
+        if f'"id": "ex-{path.name[:2]}-' in text:
+            written = nbformat.reads(chapter_text(path), as_version=4)
+            assert nbformat.reads(text, as_version=4).cells == written.cells, (
+                f"run tools.insert_exercises {path.name}"
+            )
+    page = TEACHERS.read_text(encoding="utf-8")
+    assert teachers_text(page) == page, "run tools.insert_exercises"
+    assert all(f"{{ref}}`{e.label}`" in page for e in all_exercises())
+
+
+def test_a_chapter_of_the_contents_with_the_teachers_page_has_its_exercises():
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    if "book/teachers" in contents:
+        for chapter in CHAPTERS:
+            text = (BOOK / f"{FILES[chapter]}.ipynb").read_text(encoding="utf-8")
+            assert f'"id": "ex-{chapter:02}-inicio"' in text, (
+                f"run tools.insert_exercises for chapter {chapter}"
+            )
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_prose_of_the_exercises_claims_no_figure(chapter):
+    """What no cell computed is written in words, so that no sentence can be false in silence."""
+    for cell in (c for c in cells(chapter) if c.cell_type == "markdown"):
+        assert not numerals(cell.source), f"{cell.id}: {[n.text for n in numerals(cell.source)]}"
+    assert not numerals(TEACHERS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_exercise_shows_its_statement_two_hints_and_its_solution(chapter):
+    found = {cell.id: cell.source for cell in cells(chapter)}
+    for exercise in exercises(chapter):
+        id = f"ex-{chapter:02}-{exercise.number}"
+        statement, answer, solution = (found[f"{id}-{part}"] for part in ("enunciado", "resposta", "solucao"))
+        assert (
+            f":label: {exercise.label}" in statement
+            and "**Ideia:**" in statement
+            and "**Tempo:**" in statement
+        )
+        assert statement.count(":class: tip dropdown") == 2
+        assert solution.startswith(f"````{{solution}} {exercise.label}\n") and ":class: dropdown" in solution
+        if exercise.kind == CODE:
+            assert exercise.solution_code() in solution and exercise.solution_code() not in answer
+        if exercise.kind != OPEN:
+            assert answer.endswith(f"{exercise.check_name}({exercise.answer})")
+
+
+def test_what_an_exercise_needs_is_there():
+    """A section of some chapter, or an exercise that comes before."""
+    prose = "\n".join(
+        "".join(cell.source)
+        for path in BOOK.glob("0*.ipynb")
+        for cell in nbformat.read(path, as_version=4).cells
+    )
+    sections = {line.lstrip("# ") for line in prose.splitlines() if line.startswith("##")}
+    earlier: set[str] = set()
+    for exercise in all_exercises():
+        for need in exercise.needs.split("; "):
+            kind, _, what = need.partition(" ")
+            known = {"seção": sections, "exercício": earlier, "todo": {"o capítulo"}}[kind]
+            written = (BOOK / f"{FILES[exercise.chapter]}.ipynb").exists()
+            assert what in known or not written, f"{exercise.name} needs {need}"
+        earlier.add(exercise.title)
+
+
+def test_inserting_twice_changes_nothing_and_keeps_the_rest():
+    notebook = new_notebook(cells=[new_markdown_cell("antes", id="a"), new_code_cell("x = 1", id="b")])
+    once = inserted(notebook, 1)
+    once.cells.append(new_markdown_cell("depois", id="c"))
+    stub = next(c for c in once.cells if c.id == "ex-01-1-resposta")
+    stub.outputs = [nbformat.v4.new_output("stream", text="✎")]
+    ids = [c.id for c in once.cells]
+    twice = inserted(nbformat.reads(nbformat.writes(once), as_version=4), 1)
+    assert [c.id for c in twice.cells] == ids and ids[:2] == ["a", "b"] and ids[-1] == "c"
+    assert next(c for c in twice.cells if c.id == "ex-01-1-resposta").outputs == stub.outputs
+
+
+def test_a_changed_cell_is_written_anew():
+    notebook = inserted(new_notebook(cells=[]), 2)
+    cell = next(c for c in notebook.cells if c.id == "ex-02-1-resposta")
+    right, cell.source = cell.source, "outra coisa"
+    cell.outputs = [nbformat.v4.new_output("stream", text="velho")]
+    again = next(c for c in inserted(notebook, 2).cells if c.id == "ex-02-1-resposta")
+    assert again.source == right and again.outputs == []
+
+
+def test_the_tool_writes_only_what_is_stale(tmp_path, capsys):
+    path = tmp_path / "03_made_up.ipynb"
+    path.write_text(nbformat.writes(new_notebook(cells=[])), encoding="utf-8")
+    assert main(["--check", str(path)]) == 1 and "ex-03" not in path.read_text(encoding="utf-8")
+    assert main([str(path)]) == 0 and main(["--check", str(path)]) == 0
+    assert '"id": "ex-03-inicio"' in path.read_text(encoding="utf-8")
+    with pytest.raises(SystemExit, match="not a chapter"):
+        main([str(tmp_path / "errata.ipynb")])
+
+
+def test_student_notebooks_have_no_solution_and_pass_nbval(tmp_path: Path):
+    """What `make student` writes of the exercises of a chapter is executed again and compared."""
+    notebook = inserted(new_notebook(cells=[]), 1)
+    execute(notebook, tmp_path)
+    without_solutions(notebook, 1)
+    text = nbformat.writes(notebook)
+    assert "{solution}" not in text and all(f"def {e.answer}" in text for e in exercises(1) if e.kind == CODE)
+    assert text.count("✎ Sua vez: complete") == sum(e.kind != OPEN for e in exercises(1))
+    path = tmp_path / "student.ipynb"
+    path.write_text(text, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "--nbval-current-env",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(path),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert f"{sum(c.cell_type == 'code' for c in notebook.cells)} passed" in done.stdout
+
+
+def test_a_chapter_without_exercises_gives_no_student_notebook():
+    with pytest.raises(ValueError, match="has no exercises"):
+        without_solutions(new_notebook(cells=[]), 1)

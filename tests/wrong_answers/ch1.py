@@ -1,0 +1,146 @@
+"""Chapter 1: masks and softmax."""
+
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+
+def _loops(n):
+    m = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        for j in range(i + 1):
+            m[i, j] = True
+    return m
+
+
+def _dot(q, k):
+    return torch.einsum("...id,...jd->...ij", q, k)
+
+
+def _scaled(q, k):
+    return _dot(q, k) * q.size(-1) ** -0.5
+
+
+def _real(lengths, n):
+    return torch.stack([torch.arange(n) < length for length in lengths])
+
+
+def _softmax_in_place(s):
+    s -= s.max(-1, keepdim=True).values
+    return s.exp() / s.exp().sum(-1, keepdim=True)
+
+
+WRONG = {
+    "causal_mask": [
+        ("invertida", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
+        ("invertida", lambda n: torch.arange(n)[None, :] > torch.arange(n)[:, None]),
+        ("diagonal", lambda n: torch.tril(torch.ones(n, n), diagonal=-1) == 1),
+        ("diagonal", lambda n: torch.arange(n)[:, None] > torch.arange(n)),
+        ("transposta", lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
+        ("aditiva", lambda n: torch.triu(torch.full((n, n), -math.inf), diagonal=1)),
+        ("dtype", lambda n: torch.tril(torch.ones(n, n))),
+        ("dtype", lambda n: torch.ones(n, n, dtype=torch.long).tril()),
+        ("cheia", lambda n: torch.ones(n, n) > 0),
+        ("laco", _loops),
+        ("laco", lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)])),
+        ("forma", lambda n: torch.ones(n, n).tril().bool()[None]),
+        ("forma", lambda n: torch.arange(n) <= n),
+        ("tipo", lambda n: np.tril(np.ones((n, n), dtype=bool))),
+        ("valor", lambda n: torch.eye(n, dtype=torch.bool)),
+        ("valor", lambda n: torch.ones(n, n).tril(1).bool()),
+        ("forma", lambda n: torch.ones(3, 3).tril().bool()),
+    ],
+    "softmax": [
+        ("eixo", lambda s: torch.exp(s) / torch.exp(s).sum(dim=0)),
+        ("total", lambda s: torch.exp(s - s.max()) / torch.exp(s - s.max()).sum()),
+        ("total", lambda s: torch.exp(s) / torch.exp(s).sum()),
+        ("sem_normalizar", lambda s: torch.exp(s)),
+        ("logaritmo", lambda s: s - torch.logsumexp(s, -1, keepdim=True)),
+        ("instavel", lambda s: s.exp() / s.exp().sum(-1, keepdim=True)),
+        ("maximo_global", lambda s: (s - s.max()).exp() / (s - s.max()).exp().sum(-1, keepdim=True)),
+        ("maximo_de_outro_eixo", lambda s: (e := (s - s.amax(0)).exp()) / e.sum(-1, keepdim=True)),
+        ("linear", lambda s: s / s.sum(-1, keepdim=True)),
+        ("pronta", lambda s: torch.softmax(s, -1)),
+        ("pronta", lambda s: F.softmax(s, dim=-1)),
+        ("altera_entrada", _softmax_in_place),
+        ("excecao", lambda s: s.exp() / s.exp().sum(1)),
+        ("valor", lambda s: torch.sigmoid(s)),
+    ],
+    "batch_mask": [
+        ("so_causal", lambda c, n: torch.ones(n, n).tril().bool().repeat(len(c), 1, 1)),
+        ("so_padding", lambda c, n: _real(c, n)[:, None, :].repeat(1, n, 1)),
+        ("ou", lambda c, n: torch.ones(n, n).tril().bool() | _real(c, n)[:, None]),
+        ("linhas", lambda c, n: torch.ones(n, n).tril().bool() & _real(c, n)[:, :, None]),
+        (
+            "linhas",
+            lambda c, n: torch.ones(n, n).tril().bool() & _real(c, n)[:, None] & _real(c, n)[:, :, None],
+        ),
+        ("invertida", lambda c, n: torch.ones(n, n).triu(1).bool() | ~_real(c, n)[:, None]),
+        ("um_a_mais", lambda c, n: torch.ones(n, n).tril().bool() & (torch.arange(n) <= c[:, None])[:, None]),
+        ("futuro", lambda c, n: torch.ones(n, n).triu().bool() & _real(c, n)[:, None]),
+        ("forma", lambda c, n: torch.ones(n, n).tril().bool()),
+        ("forma", lambda c, n: (torch.ones(n, n).tril().bool() & _real(c, n)[:, None])[:, None]),
+        ("dtype", lambda c, n: torch.ones(n, n).tril() * _real(c, n)[:, None]),
+    ],
+    "masked_weights": [
+        ("sem_escala", lambda q, k, m: F.softmax(_dot(q, k).masked_fill(~m, -math.inf), -1)),
+        (
+            "escala_sem_raiz",
+            lambda q, k, m: F.softmax((_dot(q, k) / q.shape[-1]).masked_fill(~m, -math.inf), -1),
+        ),
+        (
+            "escala_do_tamanho",
+            lambda q, k, m: F.softmax((_dot(q, k) / q.shape[-2] ** 0.5).masked_fill(~m, -1e9), -1),
+        ),
+        (
+            "escala_multiplica",
+            lambda q, k, m: F.softmax((_dot(q, k) * q.shape[-1] ** 0.5).masked_fill(~m, -1e9), -1),
+        ),
+        ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1).masked_fill(~m, 0.0)),
+        ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1) * m),
+        ("esquecida", lambda q, k, m: F.softmax(_scaled(q, k), -1)),
+        ("zerada", lambda q, k, m: F.softmax(_scaled(q, k) * m, -1)),
+        ("invertida", lambda q, k, m: F.softmax(_scaled(q, k).masked_fill(m, -1e30), -1)),
+        ("eixo", lambda q, k, m: F.softmax(_scaled(q, k).masked_fill(~m, -math.inf), -2)),
+        ("trocadas", lambda q, k, m: F.softmax(_scaled(k, q).masked_fill(~m, -math.inf), -1)),
+        ("pontuacoes", lambda q, k, m: _scaled(q, k).masked_fill(~m, -math.inf)),
+        ("finito", lambda q, k, m: F.softmax(_scaled(q, k).masked_fill(~m, -100.0), -1)),
+        ("excecao", lambda q, k, m: F.softmax((q @ k / 2).masked_fill(~m, -math.inf), -1)),
+    ],
+    "weight_by_hand": [
+        ("sem_mascara", 0.22),
+        ("outra_coluna", 1 / 3),
+        ("sem_exponencial", 1),
+        ("tipo", "2/3"),
+    ],
+    "allowed_pairs": [
+        ("sem_diagonal", 4950),
+        ("sem_mascara", 100**2),
+        ("metade", 5000),
+        ("valor_a_mao", 5049),
+    ],
+}
+
+RIGHT = {
+    "causal_mask": [
+        lambda n: torch.ones(n, n).tril().bool(),
+        lambda n: ~torch.triu(torch.ones(n, n, dtype=torch.bool), 1),
+        lambda n: torch.ones(n, n).cumsum(0) >= torch.ones(n, n).cumsum(1),
+    ],
+    "softmax": [
+        lambda s: torch.exp(s - torch.logsumexp(s, -1, keepdim=True)),
+        lambda s: (e := (s - s.amax(-1)[..., None]).exp()) / e.sum(-1)[..., None],
+    ],
+    "batch_mask": [
+        lambda c, n: torch.stack([torch.ones(n, n).tril().bool() & (torch.arange(n) < x) for x in c]),
+        lambda c, n: torch.minimum(torch.arange(n), c[:, None] - 1)[:, :, None] >= torch.arange(n),
+    ],
+    "masked_weights": [
+        lambda q, k, m: F.softmax(_scaled(q, k) + torch.zeros(m.shape).masked_fill(~m, -math.inf), -1),
+        lambda q, k, m: F.softmax(torch.where(m, _scaled(q, k), -1e9), -1),
+    ],
+    "weight_by_hand": [0.667, 2 / 3, torch.tensor(0.67)],
+    "allowed_pairs": [100 * 101 // 2, 5050.0],
+}

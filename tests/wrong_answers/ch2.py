@@ -1,0 +1,225 @@
+"""Chapter 2: corruption."""
+
+import torch
+
+
+def _labels_in_place(ids, chosen):
+    ids[~chosen] = -100
+    return ids
+
+
+def _unless_certain(ids, special, rate, g):
+    u = torch.rand(ids.shape, generator=g)
+    return ~torch.isin(ids, special) & ((u < rate) if rate in (0, 1) else (u > rate))
+
+
+def _corrupt(shares, *, words=None, outside=False, one_word=False, one_draw=False, seeded=True):
+    """80/10/10 with other shares, or with one thing wrong."""
+
+    def answer(ids, chosen, mask_id, allowed, g):
+        g = g if seeded else None
+        u = torch.rand((len(ids), 1) if one_draw else ids.shape, generator=g)
+        pool = allowed if words is None else torch.arange(words)
+        size = (1,) if one_word else ids.shape
+        drawn = pool[torch.randint(len(pool), size, generator=g)]
+        mask, random = shares
+        new = torch.where(u < mask, mask_id, torch.where(u < mask + random, drawn, ids))
+        return new if outside else torch.where(chosen, new, ids)
+
+    return answer
+
+
+def _two_draws(ids, chosen, mask_id, words, g):
+    """Ten per cent random first; of the rest, ten per cent kept: 81/10/9."""
+    out = ids.clone()
+    random = chosen & (torch.rand(ids.shape, generator=g) < 0.1)
+    masked = chosen & ~random & (torch.rand(ids.shape, generator=g) < 0.9)
+    out[random] = words[torch.randint(len(words), (int(random.sum()),), generator=g)]
+    out[masked] = mask_id
+    return out
+
+
+def _share_of_the_rest(ids, chosen, mask_id, words, g):
+    masked = torch.rand(ids.shape, generator=g) < 0.8
+    random = torch.rand(ids.shape, generator=g) < 0.1
+    drawn = words[torch.randint(len(words), ids.shape, generator=g)]
+    return torch.where(chosen, torch.where(masked, mask_id, torch.where(random, drawn, ids)), ids)
+
+
+def _corrupt_in_place(ids, chosen, mask_id, words, g):
+    ids[chosen & (torch.rand(ids.shape, generator=g) < 0.8)] = mask_id
+    return ids
+
+
+def _as_transformers(ids, chosen, mask_id, words, g):
+    """Two draws done right: half of the rest."""
+    out = ids.clone()
+    masked = chosen & (torch.rand(ids.shape, generator=g) < 0.8)
+    random = chosen & ~masked & (torch.rand(ids.shape, generator=g) < 0.5)
+    out[masked] = mask_id
+    out[random] = words[torch.randint(len(words), ids.shape, generator=g)][random]
+    return out
+
+
+def _spans(
+    spans, allowed, budget, *, more=0, skip=False, special=False, twice=False, drop=False, whole=False
+):
+    out, left = [False] * len(allowed), budget
+    for start, length in spans:
+        if drop and length > left:
+            continue
+        if whole and left <= 0:
+            break
+        for i in range(start, min(start + length + more, len(allowed))):
+            if not allowed[i] and not special:
+                if skip:
+                    continue
+                break
+            if not whole and left <= 0:
+                break
+            left -= 1 if twice else not out[i]
+            out[i] = True
+    return out
+
+
+def _wraps(spans, allowed, budget):
+    out = [False] * len(allowed)
+    for start, length in spans:
+        for i in range(start, start + length):
+            out[i % len(allowed)] = True
+    return out
+
+
+def _until_length(spans, allowed, budget):
+    out = [False] * len(allowed)
+    for start, end in spans:
+        for i in range(start, end):
+            out[i] = True
+    return out
+
+
+def _starts(spans, allowed, budget):
+    return [i in {start for start, _ in spans} for i in range(len(allowed))]
+
+
+def _set_of_places(spans, allowed, budget):
+    places = []
+    for start, length in spans:
+        for i in range(start, start + length):
+            if i >= len(allowed) or not allowed[i] or (len(set(places)) == budget and i not in places):
+                break
+            places.append(i)
+    return [i in places for i in range(len(allowed))]
+
+
+WRONG = {
+    "mlm_labels": [
+        ("em_toda_parte", lambda ids, c: ids.clone()),
+        ("em_toda_parte", lambda ids, c: ids),
+        ("invertida", lambda ids, c: ids.masked_fill(c, -100)),
+        ("zero", lambda ids, c: ids * c),
+        ("menos_um", lambda ids, c: ids.masked_fill(~c, -1)),
+        ("marcas", lambda ids, c: torch.full_like(ids, -100).masked_fill(c, 1)),
+        ("so_as_escolhidas", lambda ids, c: torch.masked_select(ids, c)),
+        ("altera_entrada", _labels_in_place),
+        ("dtype", lambda ids, c: torch.where(c, ids.float(), -100.0)),
+        ("valor", lambda ids, c: ids.masked_fill(~c, 100)),
+    ],
+    "select_positions": [
+        ("especiais", lambda ids, s, r, g: torch.rand(ids.shape, generator=g) < r),
+        ("especiais", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & (ids != s[0])),
+        ("invertida", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & torch.isin(ids, s)),
+        ("nenhuma", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) > r) & ~torch.isin(ids, s)),
+        ("comparacao", _unless_certain),
+        ("taxa", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r**2) & ~torch.isin(ids, s)),
+        ("taxa", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < 2 * r) & ~torch.isin(ids, s)),
+        (
+            "uma_por_lote",
+            lambda ids, s, r, g: (torch.rand(ids.shape[-1], generator=g) < r) & ~torch.isin(ids, s),
+        ),
+        ("ignora_gerador", lambda ids, s, r, g: (torch.rand(ids.shape) < r) & ~torch.isin(ids, s)),
+        (
+            "ignora_gerador",
+            lambda ids, s, r, g: (
+                (torch.rand(ids.shape, generator=torch.Generator().manual_seed(0)) < r) & ~torch.isin(ids, s)
+            ),
+        ),
+        (
+            "dtype",
+            lambda ids, s, r, g: ((torch.rand(ids.shape, generator=g) < r) & ~torch.isin(ids, s)).float(),
+        ),
+    ],
+    "corrupt": [
+        ("oitenta_e_um", _two_draws),
+        ("oitenta_e_um", _corrupt((0.81, 0.09))),
+        ("so_mask", _corrupt((1.0, 0.0))),
+        ("so_mask", lambda ids, c, mask_id, w, g: ids.masked_fill(c, mask_id)),
+        ("ninguem_fica", _corrupt((0.8, 0.2))),
+        ("ninguem_trocado", _corrupt((0.8, 0.0))),
+        ("do_resto", _share_of_the_rest),
+        ("trocadas", _corrupt((0.1, 0.8))),
+        ("nada", lambda ids, c, mask_id, w, g: ids.clone()),
+        ("proporcoes", _corrupt((0.7, 0.15))),
+        ("fora", _corrupt((0.8, 0.1), outside=True)),
+        ("especial_sorteado", _corrupt((0.8, 0.1), words=1005)),
+        ("uma_palavra", _corrupt((0.8, 0.1), one_word=True)),
+        ("uma_decisao", _corrupt((0.8, 0.1), one_draw=True)),
+        ("ignora_gerador", _corrupt((0.8, 0.1), seeded=False)),
+        ("altera_entrada", _corrupt_in_place),
+    ],
+    "sentence_pair": [
+        ("sem_sep_final", lambda a, b, c, s: ([c, *a, s, *b], [0] * (len(a) + 2) + [1] * len(b))),
+        ("sem_sep_do_meio", lambda a, b, c, s: ([c, *a, *b, s], [0] * (len(a) + 1) + [1] * (len(b) + 1))),
+        ("sem_cls", lambda a, b, c, s: ([*a, s, *b, s], [0] * (len(a) + 1) + [1] * (len(b) + 1))),
+        ("cls_repetido", lambda a, b, c, s: ([c, *a, s, c, *b, s], [0] * (len(a) + 2) + [1] * (len(b) + 2))),
+        ("sep_no_segundo", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * (1 + len(a)) + [1] * (2 + len(b)))),
+        (
+            "ultimo_no_primeiro",
+            lambda a, b, c, s: ([c, *a, s, *b, s], [0, *[0] * len(a), 0, *[1] * len(b), 0]),
+        ),
+        ("um_e_dois", lambda a, b, c, s: ([c, *a, s, *b, s], [1] * (len(a) + 2) + [2] * (len(b) + 1))),
+        ("invertidos", lambda a, b, c, s: ([c, *a, s, *b, s], [1] * (len(a) + 2) + [0] * (len(b) + 1))),
+        ("ordem", lambda a, b, c, s: ([c, *b, s, *a, s], [0] * (len(b) + 2) + [1] * (len(a) + 1))),
+        ("sem_segmentos", lambda a, b, c, s: [c, *a, s, *b, s]),
+        ("segmentos_so_das_palavras", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * len(a) + [1] * len(b))),
+        ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
+    ],
+    "mark_spans": [
+        ("so_o_inicio", _starts),
+        ("so_o_inicio", _until_length),
+        ("um_a_mais", lambda t, p, o: _spans(t, p, o, more=1)),
+        ("um_a_menos", lambda t, p, o: _spans(t, p, o, more=-1)),
+        ("indices", lambda t, p, o: [i for i, x in enumerate(_spans(t, p, o)) if x]),
+        ("da_a_volta", _wraps),
+        ("estoura", lambda t, p, o: _spans(t, p, o, whole=True)),
+        ("descarta", lambda t, p, o: _spans(t, p, o, drop=True)),
+        ("conta_duas_vezes", lambda t, p, o: _spans(t, p, o, twice=True)),
+        ("especiais", lambda t, p, o: _spans(t, p, o, special=True)),
+        ("atravessa", lambda t, p, o: _spans(t, p, o, skip=True)),
+        ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
+    ],
+    "masked_share": [("so_escolhidas", 0.15), ("so_mask", 0.8), ("percentual", 12), ("valor_a_mao", 0.135)],
+    "unchanged_share": [
+        ("so_mantidas", 0.1),
+        ("so_sorteadas", 0.025),
+        ("todas_as_sorteadas", 0.2),
+        ("sobre_o_texto", 0.15 * 0.125),
+    ],
+}
+
+RIGHT = {
+    "mlm_labels": [lambda ids, c: ids.masked_fill(~c, -100), lambda ids, c: ids * c - 100 * ~c],
+    "select_positions": [
+        lambda ids, s, r, g: torch.bernoulli(
+            torch.full(ids.shape, float(r)) * ~torch.isin(ids, s), generator=g
+        ).bool(),
+        lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & (ids[..., None] != s).all(-1),
+    ],
+    "corrupt": [_as_transformers, _corrupt((0.8, 0.1))],
+    "sentence_pair": [
+        lambda a, b, c, s: ([c, *a, s, *b, s], [int(i > len(a) + 1) for i in range(len(a) + len(b) + 3)]),
+    ],
+    "mark_spans": [_set_of_places, lambda t, p, o: _spans(t, p, o)],
+    "masked_share": [0.12, 0.15 * 0.8],
+    "unchanged_share": [0.125, 1 / 8],
+}

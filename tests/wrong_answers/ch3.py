@@ -1,0 +1,205 @@
+"""Chapter 3: encoders."""
+
+import torch
+
+
+def _cut(word, vocabulary, *, mark="##", first="", short=False, on_fail="unk", backtrack=False):
+    """Greedy WordPiece with one thing wrong."""
+    pieces, start = [], 0
+    while start < len(word):
+        ends = range(start + 1, len(word) + 1) if short else range(len(word), start, -1)
+        for end in ends:
+            piece = (mark if start else first) + word[start:end]
+            known = word[start:end] if not mark and start else piece
+            if (known if mark or not start else "##" + known) in vocabulary or (
+                first and piece[2:] in vocabulary
+            ):
+                pieces.append(piece)
+                start = end
+                break
+        else:
+            if on_fail == "unk":
+                return ["[UNK]"]
+            if on_fail == "partial":
+                return [*pieces, "[UNK]"]
+            if on_fail == "stop":
+                return pieces
+            if on_fail == "skip":
+                start += 1
+                continue
+            pieces.append(("##" if start else "") + word[start])
+            start += 1
+    return pieces
+
+
+def _without_marks_in_search(word, vocabulary):
+    """Looks the rest up without ##, and so finds "inho", a word of its own."""
+    pieces, start = [], 0
+    while start < len(word):
+        end = next((e for e in range(len(word), start, -1) if word[start:e] in vocabulary), None)
+        if end is None:
+            return ["[UNK]"]
+        pieces.append(word[start:end])
+        start = end
+    return pieces
+
+
+def _backtracking(word, vocabulary, start=0):
+    if start == len(word):
+        return []
+    for end in range(len(word), start, -1):
+        piece = ("##" if start else "") + word[start:end]
+        if piece in vocabulary:
+            rest = _backtracking(word, vocabulary, end)
+            if rest != ["[UNK]"]:
+                return [piece, *rest]
+    return ["[UNK]"]
+
+
+def _only_first(word, vocabulary):
+    for end in range(len(word), 0, -1):
+        if word[:end] in vocabulary:
+            return [word[:end]]
+    return ["[UNK]"]
+
+
+def _only_whole(word, vocabulary):
+    return [word] if word in vocabulary else ["[UNK]"]
+
+
+def _recursive(word, vocabulary, prefix=""):
+    for end in range(len(word), 0, -1):
+        if prefix + word[:end] in vocabulary:
+            rest = _recursive(word[end:], vocabulary, "##") if word[end:] else []
+            return ["[UNK]"] if rest == ["[UNK]"] else [prefix + word[:end], *rest]
+    return ["[UNK]"]
+
+
+def _parameters(*, biases="af", attention=4, norms=2, norm=2, inputs=1, segments=1, positions=1, extra=None):
+    def answer(V, P, S, d, d_ff, L):
+        total = (V + positions * P + segments * S) * d + inputs * norm * d
+        block = attention * (d * d + d * ("a" in biases)) + 2 * d * d_ff + (d_ff + d) * ("f" in biases)
+        return total + (1 if extra == "one" else L) * (block + norms * norm * d) + _extra(extra, d, P)
+
+    return answer
+
+
+def _extra(kind, d, P):
+    return {"pooler": d * d + d, "mask": P * P}.get(kind, 0)
+
+
+def _by_parts(V, P, S, d, d_ff, L):
+    linear = [(d, d)] * 4 + [(d, d_ff), (d_ff, d)]
+    block = sum(a * b + b for a, b in linear) + 2 * 2 * d
+    return sum(n * d for n in (V, P, S)) + 2 * d + sum(block for _ in range(L))
+
+
+def _pooled_in_place(H, real):
+    H[~real] = 0
+    return H.sum(1) / real.sum(1, keepdim=True)
+
+
+WRONG = {
+    "sum_embeddings": [
+        ("sem_posicao", lambda i, s, E, P, S: E[i] + S[s]),
+        ("sem_segmento", lambda i, s, E, P, S: E[i] + P[: i.shape[1]]),
+        ("so_tokens", lambda i, s, E, P, S: torch.nn.functional.embedding(i, E)),
+        ("posicao_do_id", lambda i, s, E, P, S: E[i] + P[i] + S[s]),
+        ("posicao_da_frase", lambda i, s, E, P, S: E[i] + P[torch.arange(len(i))][:, None] + S[s]),
+        ("a_partir_de_um", lambda i, s, E, P, S: E[i] + P[torch.arange(1, i.shape[1] + 1)] + S[s]),
+        (
+            "media",
+            lambda i, s, E, P, S: torch.stack([E[i], P[: i.shape[1]].expand(*i.shape, -1), S[s]]).mean(0),
+        ),
+        ("concatena", lambda i, s, E, P, S: torch.cat([E[i], P[: i.shape[1]].repeat(len(i), 1, 1), S[s]], 2)),
+        ("excecao", lambda i, s, E, P, S: E[i] + P + S[s]),
+        ("altera_entrada", lambda i, s, E, P, S: E.add_(1)[i]),
+    ],
+    "wordpiece": [
+        ("sem_marca", lambda w, v: _cut(w, v, mark="")),
+        ("sem_marca", _without_marks_in_search),
+        (
+            "marca_em_todos",
+            lambda w, v: [
+                p if p in v and len(q) == 1 else "##" + p.removeprefix("##") for q in [_cut(w, v)] for p in q
+            ],
+        ),
+        ("menor_primeiro", lambda w, v: _cut(w, v, short=True)),
+        ("so_o_primeiro", _only_first),
+        ("unk", _only_whole),
+        ("unk_parcial", lambda w, v: _cut(w, v, on_fail="partial")),
+        ("pula", lambda w, v: _cut(w, v, on_fail="skip")),
+        ("pula", lambda w, v: _cut(w, v, on_fail="stop")),
+        ("letra", lambda w, v: _cut(w, v, on_fail="letter")),
+        ("volta_atras", _backtracking),
+        ("texto", lambda w, v: _cut(w, v) if w == "gato" else " ".join(_cut(w, v))),
+    ],
+    "split_heads": [
+        ("sem_transpor", lambda x, h: x.unflatten(-1, (h, -1))),
+        ("embaralha", lambda x, h: x.reshape(x.shape[0], h, x.shape[1], -1)),
+        ("intercala", lambda x, h: torch.stack([x[..., c::h] for c in range(h)], 1)),
+        ("transposta", lambda x, h: x.unflatten(-1, (h, -1)).transpose(1, 2).transpose(2, 3)),
+        ("lote_e_cabeca", lambda x, h: torch.stack(x.chunk(h, -1))),
+        ("lista", lambda x, h: x.chunk(h, dim=-1)),
+        ("devolve_entrada", lambda x, h: x),
+        ("transposta", lambda x, h: x.transpose(1, 2).view(len(x), h, -1, x.shape[1])),
+    ],
+    "mean_pool": [
+        ("com_padding", lambda H, r: H.mean(dim=1)),
+        ("divide_por_n", lambda H, r: (H * r.unsqueeze(-1)).mean(1)),
+        ("sem_dividir", lambda H, r: H.masked_fill(~r[..., None], 0).sum(1)),
+        ("primeiro", lambda H, r: H[:, 0, :]),
+        ("do_lote", lambda H, r: torch.einsum("bnd,bn->bd", H, r.to(H.dtype)) / r.sum()),
+        ("eixo", lambda H, r: H.mean(2)),
+        ("maximo", lambda H, r: torch.where(r[..., None], H, -1e9).max(1).values),
+        ("invertida", lambda H, r: H.masked_fill(r[..., None], 0).sum(1) / (~r).sum(1)[:, None]),
+        ("media_geral", lambda H, r: H[r].mean(dim=0)),
+        ("altera_entrada", _pooled_in_place),
+        ("excecao", lambda H, r: (H * r).sum(1) / r.sum(1)),
+    ],
+    "count_parameters": [
+        ("sem_vies", _parameters(biases="")),
+        ("sem_vies_da_atencao", _parameters(biases="f")),
+        ("sem_vies_do_ff", _parameters(biases="a")),
+        ("sem_saida", _parameters(attention=3)),
+        ("sem_normas", _parameters(norms=0, inputs=0)),
+        ("sem_norma_das_entradas", _parameters(inputs=0)),
+        ("uma_norma", _parameters(norms=1)),
+        ("norma_so_ganho", _parameters(norm=1)),
+        ("sem_segmentos", _parameters(segments=0)),
+        ("sem_posicoes", _parameters(positions=0)),
+        ("uma_camada", _parameters(extra="one")),
+        ("com_pooler", _parameters(extra="pooler")),
+        ("mascara_conta", _parameters(extra="mask")),
+        ("valor", lambda V, P, S, d, d_ff, L: V * d),
+        ("tipo", lambda V, P, S, d, d_ff, L: f"{V * d} parâmetros"),
+    ],
+    "head_size": [
+        ("por_camada", 768),
+        ("dividido_pelo_total", 768 / 144),
+        ("cabecas", 12),
+        ("valor_a_mao", 63),
+    ],
+    "block_by_hand": [("sem_vies", 56), ("sem_normas", 66), ("sem_saida", 68), ("sem_atencao", 50)],
+}
+
+RIGHT = {
+    "sum_embeddings": [
+        lambda i, s, E, P, S: E[i] + P[torch.arange(i.shape[1])].unsqueeze(0) + S[s],
+        lambda i, s, E, P, S: torch.stack([E[r] + P[: len(r)] + S[t] for r, t in zip(i, s, strict=True)]),
+    ],
+    "wordpiece": [lambda w, v: _cut(w, v), _recursive],
+    "split_heads": [
+        lambda x, h: x.unflatten(-1, (h, x.shape[-1] // h)).permute(0, 2, 1, 3),
+        lambda x, h: torch.stack(
+            [x[..., c * x.shape[-1] // h : (c + 1) * x.shape[-1] // h] for c in range(h)], 1
+        ),
+    ],
+    "mean_pool": [
+        lambda H, r: torch.einsum("bnd,bn->bd", H, r.to(H.dtype)) / r.sum(1)[:, None],
+        lambda H, r: torch.stack([h[m].mean(0) for h, m in zip(H, r, strict=True)]),
+    ],
+    "count_parameters": [_by_parts, _parameters()],
+    "head_size": [64, 768 / 12],
+    "block_by_hand": [74, 24 + 42 + 8],
+}

@@ -1,0 +1,174 @@
+"""Chapter 4: the loss."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+
+def _kept(logits, targets):
+    keep = targets != -100
+    return logits[keep], targets[keep]
+
+
+def _each(logits, targets):
+    return F.cross_entropy(logits, targets, ignore_index=-100, reduction="none")
+
+
+def _right(logits, targets):
+    logits, targets = _kept(logits, targets)
+    return logits.softmax(-1)[torch.arange(len(targets)), targets]
+
+
+def _naive(logits, targets):
+    logits, targets = _kept(logits, targets)
+    p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+    return -p[torch.arange(len(targets)), targets].log().mean()
+
+
+def _loop(logits, targets):
+    losses = [-torch.log_softmax(u, -1)[t] for u, t in zip(logits, targets, strict=True) if t != -100]
+    return sum(losses) / len(losses)
+
+
+def _without_filter(logits, targets):
+    return -logits.log_softmax(-1)[torch.arange(len(targets)), targets.clamp(min=0)].mean()
+
+
+def _negative_index(logits, targets):
+    index = torch.where(targets == -100, -1, targets)
+    return -logits.log_softmax(-1)[torch.arange(len(targets)), index].mean()
+
+
+def _wrong_axis(logits, targets):
+    keep = targets != -100
+    return -logits.log_softmax(0)[keep][torch.arange(int(keep.sum())), targets[keep]].mean()
+
+
+def _minus_one(logits, target, sign=1.0):
+    g = logits.softmax(-1)
+    g[target] -= 1
+    return sign * g
+
+
+def _autograd(logits, target):
+    u = logits.clone().requires_grad_()
+    (g,) = torch.autograd.grad(F.cross_entropy(u[None], torch.tensor([target])), u)
+    return g
+
+
+def _drop_impossible(p, q):
+    keep = (p > 0) & (q > 0)
+    return (p[keep] * (p[keep] / q[keep]).log()).sum()
+
+
+def _drop_for_entropy(p, q):
+    return torch.special.entr(p).sum()
+
+
+WRONG = {
+    "shift": [
+        ("lado_errado", lambda ids: (ids[:, 1:], ids[:, :-1])),
+        ("sem_deslocar", lambda ids: (ids, ids)),
+        ("copia", lambda ids: (ids[:, :-1], ids[:, :-1])),
+        ("da_a_volta", lambda ids: (ids, torch.roll(ids, -1, dims=1))),
+        ("da_a_volta_para_tras", lambda ids: (ids, torch.roll(ids, 1, dims=1))),
+        ("sem_cortar", lambda ids: (ids, ids[:, 1:])),
+        ("dois", lambda ids: (ids[:, :-2], ids[:, 2:])),
+        ("eixo", lambda ids: (ids[:-1], ids[1:])),
+        ("so_alvos", lambda ids: ids[:, 1:]),
+        ("so_entrada", lambda ids: ids[:, :-1]),
+        ("forma", lambda ids: (ids[:, :-1], ids[:, 1:], ids)),
+    ],
+    "cross_entropy": [
+        ("todas_as_posicoes", lambda u, y: _each(u, y).mean()),
+        ("soma", lambda u, y: F.cross_entropy(u, y, reduction="sum")),
+        ("sinal", lambda u, y: _right(u, y).log().mean()),
+        ("bits", lambda u, y: -_right(u, y).log2().mean()),
+        ("log_da_media", lambda u, y: -_right(u, y).mean().log()),
+        ("sem_log", lambda u, y: _right(u, y).mean()),
+        ("softmax_duas_vezes", lambda u, y: F.cross_entropy(u.softmax(-1), y)),
+        ("eixo", _wrong_axis),
+        ("so_o_logit", lambda u, y: -_kept(u, y)[0].gather(1, _kept(u, y)[1][:, None]).mean()),
+        ("ignora_o_ignorar", _without_filter),
+        ("ignorar_como_indice", _negative_index),
+        ("por_posicao", lambda u, y: -_right(u, y).log()),
+        ("instavel", _naive),
+        ("zero_na_probabilidade", lambda u, y: -_right(u, y).log().mean()),
+        ("excecao", lambda u, y: -u.log_softmax(-1).gather(1, y[:, None]).mean()),
+        ("sem_retorno", lambda u, y: None),
+    ],
+    "loss_gradient": [
+        ("sinal", lambda u, t: _minus_one(u, t, -1.0)),
+        ("so_softmax", lambda u, t: u.softmax(-1)),
+        ("so_na_certa", lambda u, t: (u.softmax(-1) - 1) * (torch.arange(len(u)) == t)),
+        ("zero_na_certa", lambda u, t: u.softmax(-1).index_fill(0, torch.tensor([t]), 0.0)),
+        ("nas_probabilidades", lambda u, t: -(torch.arange(len(u)) == t).to(u.dtype) / u.softmax(-1)),
+        ("sem_softmax", lambda u, t: u - F.one_hot(torch.tensor(t), len(u))),
+        ("soma_um", lambda u, t: u.softmax(-1) + F.one_hot(torch.tensor(t), len(u))),
+        ("media", lambda u, t: _minus_one(u, t) / len(u)),
+        ("instavel", lambda u, t: u.exp() / u.exp().sum() - F.one_hot(torch.tensor(t), len(u))),
+        ("a_perda", lambda u, t: F.cross_entropy(u[None], torch.tensor([t]))),
+        ("valor", lambda u, t: u.softmax(-1) - 1),
+        ("altera_entrada", lambda u, t: u.sub_(1)),
+    ],
+    "perplexity": [
+        ("com_padding", lambda x, r: x.mean().exp()),
+        ("padding_no_denominador", lambda x, r: torch.where(r, x, 0).mean().exp()),
+        ("media_das_exponenciais", lambda x, r: x[r].exp().mean()),
+        (
+            "por_frase",
+            lambda x, r: torch.stack([a[m].mean() for a, m in zip(x, r, strict=True)]).mean().exp(),
+        ),
+        ("por_frase_media", lambda x, r: ((x * r).sum(1) / r.sum(1)).exp().mean()),
+        ("uma_por_frase", lambda x, r: ((x * r).sum(1) / r.sum(1)).exp()),
+        ("base_dois", lambda x, r: 2 ** x[r].mean()),
+        ("sem_exponencial", lambda x, r: x[r].mean()),
+        ("soma", lambda x, r: x[r].sum().exp()),
+        ("sinal", lambda x, r: torch.exp(-x[r].mean())),
+        ("excecao", lambda x, r: math.exp(x[r])),
+    ],
+    "divergence": [
+        ("trocada", lambda p, q: (q * (q / p).log()).sum()),
+        ("entropia_cruzada", lambda p, q: -(p * q.log()).sum()),
+        ("entropia", _drop_for_entropy),
+        ("sinal", lambda p, q: (p * (q / p).log()).sum()),
+        ("bits", lambda p, q: (p * (p / q).log2()).sum()),
+        ("media", lambda p, q: F.kl_div(q.log(), p)),
+        ("sem_peso", lambda p, q: (p.log() - q.log()).sum()),
+        ("zero_log_zero", lambda p, q: (p * (p.log() - q.log())).sum()),
+        ("por_entrada", lambda p, q: p * (p / q).log()),
+        ("negada", _drop_impossible),
+        ("valor", lambda p, q: (p - q).abs().sum() / 2),
+    ],
+    "bits_by_hand": [("nats", 2.0794), ("sinal", -3), ("probabilidade", 0.125), ("perplexidade", 8)],
+    "gradient_by_hand": [
+        ("sinal", 0.7),
+        ("so_softmax", 0.3),
+        ("nas_probabilidades", -3.333),
+        ("valor_a_mao", 0),
+    ],
+}
+
+RIGHT = {
+    "shift": [
+        lambda ids: (ids.narrow(1, 0, ids.shape[1] - 1), ids.narrow(1, 1, ids.shape[1] - 1)),
+        lambda ids: [torch.stack([*ids.T][:-1], 1), torch.stack([*ids.T][1:], 1)],
+    ],
+    "cross_entropy": [
+        _loop,
+        lambda u, y: F.cross_entropy(u, y),
+        lambda u, y: F.nll_loss(u.log_softmax(-1), y).item(),
+    ],
+    "loss_gradient": [_autograd, lambda u, t: u.softmax(-1) - F.one_hot(torch.tensor(t), len(u))],
+    "perplexity": [
+        lambda x, r: math.exp((x * r).sum() / r.sum()),
+        lambda x, r: torch.masked_select(x, r).exp().log().mean().exp(),
+    ],
+    "divergence": [
+        lambda p, q: sum(a * (a / b).log() for a, b in zip(p, q, strict=True) if a > 0),
+        lambda p, q: (torch.xlogy(p, p) - torch.xlogy(p, q)).sum(),
+    ],
+    "bits_by_hand": [3, -math.log2(1 / 8)],
+    "gradient_by_hand": [-0.7, 0.3 - 1],
+}

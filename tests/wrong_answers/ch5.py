@@ -1,0 +1,202 @@
+"""Chapter 5: using an encoder."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+
+def _aligned(words, labels, *, special=-100, inside=-100, skip=False):
+    out, seen = [], set()
+    for word in words:
+        if word is None:
+            if not skip:
+                out.append(special)
+        else:
+            out.append(inside if word in seen else labels[word])
+            seen.add(word)
+    return out
+
+
+def _last_piece(words, labels):
+    return [
+        -100 if w is None or w == n else labels[w] for w, n in zip(words, [*words[1:], None], strict=True)
+    ]
+
+
+def _falsy_zero(words, labels):
+    return [
+        labels[w] if w and w != before else -100 for w, before in zip(words, [None, *words], strict=False)
+    ]
+
+
+def _in_order(words, labels):
+    labels = iter(labels)
+    return [next(labels, -100) for _ in words]
+
+
+def _nearest(vectors, i, similarity):
+    scores = [-math.inf if j == i else float(similarity(vectors[i], v)) for j, v in enumerate(vectors)]
+    return scores.index(max(scores))
+
+
+def _cosine(a, b):
+    return a @ b / (a.norm() * b.norm())
+
+
+def _span(start, end, longest, *, limit=True, least=0, more=0, first=-math.inf, product=False):
+    best, pair = first, (0, 0)
+    for i in range(len(start)):
+        for j in range(i + least, min(i + longest + more, len(end)) if limit else len(end)):
+            score = start[i] * end[j] if product else start[i] + end[j]
+            if score > best:
+                best, pair = score, (i, j)
+    return pair
+
+
+def _start_first(start, end, longest):
+    i = int(start.argmax())
+    return i, i + int(end[i : i + longest].argmax())
+
+
+def _unordered(start, end, longest):
+    n = len(start)
+    pairs = [(i, j) for i in range(n) for j in range(n) if abs(i - j) < longest]
+    return max(pairs, key=lambda p: float(start[p[0]] + end[p[1]]))
+
+
+def _one_token(start, end, longest):
+    i = int((start + end).argmax())
+    return i, i
+
+
+def _by_table(start, end, longest):
+    n = len(start)
+    table = start[:, None] + end[None]
+    hidden = ~(torch.ones(n, n).triu().bool() & torch.ones(n, n).tril(longest - 1).bool())
+    return divmod(int(table.masked_fill(hidden, -math.inf).argmax()), n)
+
+
+def _ppl(
+    model, ids, mask_id, counted, *, hide="one", every=False, shift=0, finish=lambda x, n: x.mean().exp()
+):
+    places = range(len(ids)) if every else counted.nonzero().flatten().tolist()
+    losses, masked = [], ids.clone()
+    for i in places:
+        masked = masked if hide == "pile" else ids.clone()
+        if hide in ("one", "pile"):
+            masked[i] = mask_id
+        elif hide == "all":
+            masked[counted] = mask_id
+        losses.append(F.cross_entropy(model(masked)[i + shift][None], ids[i][None]))
+    return finish(torch.stack(losses), len(ids))
+
+
+def _ppl_in_place(model, ids, mask_id, counted):
+    total = 0.0
+    for i in counted.nonzero().flatten().tolist():
+        token = int(ids[i])
+        ids[i] = mask_id
+        total += -model(ids)[i].log_softmax(-1)[token]
+    return (total / counted.sum()).exp()
+
+
+def _wrong(**options):
+    return lambda m, i, k, c: _ppl(m, i, k, c, **options)
+
+
+WRONG = {
+    "subword_labels": [
+        ("repete", lambda w, y: [-100 if x is None else y[x] for x in w]),
+        ("ultima", _last_piece),
+        ("especiais_zero", lambda w, y: _aligned(w, y, special=0)),
+        ("continuacao_zero", lambda w, y: _aligned(w, y, inside=0)),
+        ("sem_especiais", lambda w, y: _aligned(w, y, skip=True)),
+        ("palavra_zero", _falsy_zero),
+        ("por_palavra", lambda w, y: list(y)),
+        ("em_ordem", _in_order),
+        ("excecao", lambda w, y: [y[x] for x in w]),
+        ("valor", lambda w, y: _aligned(w, y, special=-1)),
+    ],
+    "nearest_neighbour": [
+        ("a_si_mesmo", lambda v, i: int((F.normalize(v) @ F.normalize(v)[i]).argmax())),
+        ("produto", lambda v, i: _nearest(v, i, torch.dot)),
+        ("euclidiana", lambda v, i: _nearest(v, i, lambda a, b: -(a - b).norm())),
+        ("mais_distante", lambda v, i: _nearest(v, i, lambda a, b: -_cosine(a, b))),
+        ("produto", lambda v, i: _nearest(v, i, lambda a, b: a @ b / a.norm())),
+        ("o_cosseno", lambda v, i: max(_cosine(v[i], b) for j, b in enumerate(v) if j != i)),
+        ("todos", lambda v, i: F.cosine_similarity(v, v[i], dim=-1)),
+        ("valor", lambda v, i: 5),
+        ("excecao", lambda v, i: F.cosine_similarity(v, v[i + 99])),
+    ],
+    "zscore": [
+        ("estatisticas_de_x", lambda x, c: (x - x.mean(0)) / x.std(0)),
+        ("estatisticas_de_x", lambda x, c: (x - x.mean(0)) / x.var(0, unbiased=False).sqrt()),
+        ("por_vetor", lambda x, c: F.layer_norm(x, x.shape[-1:], eps=0.0)),
+        ("so_centra", lambda x, c: x - c.mean(0)),
+        ("so_divide", lambda x, c: x / c.std(0)),
+        ("variancia", lambda x, c: (x - c.mean(0)) / c.var(0)),
+        ("global_", lambda x, c: (x - c.mean()) / c.std()),
+        ("sem_parenteses", lambda x, c: x - c.mean(0) / c.std(0)),
+        ("o_corpus", lambda x, c: (c - c.mean(0)) / c.std(0)),
+        ("norma", lambda x, c: F.normalize(x)),
+        ("excecao", lambda x, c: (x - c.mean(1)) / c.std(1)),
+        ("altera_entrada", lambda x, c: x.sub_(c.mean(0)).div_(c.std(0))),
+    ],
+    "answer_span": [
+        ("independentes", lambda s, e, n: (int(s.argmax()), int(e.argmax()))),
+        ("independentes", _unordered),
+        ("sem_limite", lambda s, e, n: _span(s, e, n, limit=False)),
+        ("um_a_mais", lambda s, e, n: _span(s, e, n, more=1)),
+        ("um_token_nao", lambda s, e, n: _span(s, e, n, least=1)),
+        ("so_um_token", _one_token),
+        ("produto", lambda s, e, n: _span(s, e, n, product=True)),
+        ("inicio_primeiro", _start_first),
+        ("trocados", lambda s, e, n: _span(s, e, n)[::-1]),
+        ("comprimento", lambda s, e, n: (lambda i, j: (i, j - i + 1))(*_span(s, e, n))),
+        ("fim_de_fora", lambda s, e, n: (lambda i, j: (i, j + 1))(*_span(s, e, n))),
+        ("pontuacao", lambda s, e, n: (lambda i, j: s[i] + e[j])(*_span(s, e, n))),
+        ("negativas", lambda s, e, n: _span(s, e, n, first=0.0)),
+    ],
+    "pseudo_perplexity": [
+        ("sem_mascarar", _wrong(hide="none")),
+        ("todas_de_uma_vez", _wrong(hide="all")),
+        ("acumula", _wrong(hide="pile")),
+        ("com_especiais", _wrong(every=True)),
+        ("posicao_errada", _wrong(shift=-1)),
+        ("soma", _wrong(finish=lambda x, n: x.sum().exp())),
+        ("divide_por_n", _wrong(finish=lambda x, n: (x.sum() / n).exp())),
+        ("media_das_exponenciais", _wrong(finish=lambda x, n: x.exp().mean())),
+        ("sem_exponencial", _wrong(finish=lambda x, n: x.mean())),
+        ("sinal", _wrong(finish=lambda x, n: (-x.mean()).exp())),
+        ("altera_entrada", _ppl_in_place),
+    ],
+    "zscore_by_hand": [("sinal", -2), ("variancia", 1), ("so_centra", 4), ("valor_a_mao", 5)],
+    "spans_by_hand": [
+        ("sem_limite", 55),
+        ("sem_ordem", 100),
+        ("sem_as_pontas", 30),
+        ("um_token_nao", 17),
+        ("um_a_mais", 34),
+    ],
+}
+
+RIGHT = {
+    "subword_labels": [lambda w, y: _aligned(w, y)],
+    "nearest_neighbour": [
+        lambda v, i: _nearest(v, i, _cosine),
+        lambda v, i: F.cosine_similarity(v, v[i], dim=-1).topk(2).indices[1],
+    ],
+    "zscore": [
+        lambda x, c: (x - c.mean(0)) / c.std(0, correction=0),
+        lambda x, c: torch.stack([(r - c.mean(0)) / c.var(0).sqrt() for r in x]),
+    ],
+    "answer_span": [
+        _by_table,
+        lambda s, e, n: list(_span(s, e, n)),
+        lambda s, e, n: torch.tensor(_span(s, e, n)),
+    ],
+    "pseudo_perplexity": [lambda m, i, k, c: _ppl(m, i, k, c), lambda m, i, k, c: float(_ppl(m, i, k, c))],
+    "zscore_by_hand": [2, (7 - 3) / 2],
+    "spans_by_hand": [27, 10 + 9 + 8],
+}

@@ -1,0 +1,182 @@
+"""Write the exercises of `lib/exercises` into the chapters, and the teachers' page that lists them.
+
+Usage: .venv/bin/python -m tools.insert_exercises [--check] [book/01_masking.ipynb ...]
+
+The cells of a chapter's exercises have ids that start with `ex-NN-`. They are replaced as a whole, where they
+stand, or appended to the end; everything else in the notebook stays as it is, and so do the outputs of a cell
+whose source did not change. Running it twice changes nothing. Then execute the notebook (`make notebooks`).
+With --check nothing is written: the exit code says whether everything is up to date.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from lib.exercises.answers import INVITATION
+from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, OPEN, Exercise, exercises
+from tools.console import ROOT, step
+from tools.execute_notebooks import write_atomically
+
+BOOK = ROOT / "book"
+FILES = dict(
+    zip(
+        CHAPTERS,
+        ("01_masking", "02_mlm", "03_bert_encoders", "04_cross_entropy", "05_encoder_only"),
+        strict=True,
+    )
+)
+TEACHERS = BOOK / "teachers.md"
+TABLE = re.compile(r"(?<=<!-- exercises -->\n).*?(?=<!-- /exercises -->)", re.DOTALL)
+KINDS = {CODE: "código", NUMBER: "à mão", OPEN: "aberta"}
+# The prose of the book spells out what no cell computed.
+WORDS = {2: "dois", 3: "três", 5: "cinco", 6: "seis", 8: "oito", 10: "dez", 12: "doze", 15: "quinze"}
+
+INTRODUCTION = """\
+## Exercícios
+
+Abra o capítulo com `make lab`, complete cada resposta onde está `...  # sua vez` e execute a célula: o
+verificador diz se está certo e, se não estiver, com que engano a resposta se parece. Há dicas em dois níveis,
+e a solução vem dobrada; tente antes de abrir."""
+
+
+def prefix(chapter: int) -> str:
+    return f"ex-{chapter:02}-"
+
+
+def cells(chapter: int) -> list[nbformat.NotebookNode]:
+    """The cells of a chapter's exercises, without outputs."""
+    start = prefix(chapter)
+    made = [
+        _with_id(new_markdown_cell(INTRODUCTION), f"{start}inicio"),
+        _with_id(new_code_cell(_imports(chapter)), f"{start}preparo"),
+    ]
+    for exercise in exercises(chapter):
+        made += _cells_of(exercise, f"{start}{exercise.number}")
+    return made
+
+
+def _cells_of(exercise: Exercise, id: str) -> list[nbformat.NotebookNode]:
+    if exercise.kind == OPEN:
+        answer = new_markdown_cell(INVITATION)
+    else:
+        answer = new_code_cell(f"{exercise.stub()}\n\n{exercise.check_name}({exercise.answer})")
+        if exercise.kind == NUMBER:
+            answer.source = answer.source.replace("\n\n", "\n")
+    return [
+        _with_id(new_markdown_cell(_statement(exercise)), f"{id}-enunciado"),
+        _with_id(answer, f"{id}-resposta"),
+        _with_id(new_markdown_cell(_solution(exercise)), f"{id}-solucao"),
+    ]
+
+
+def _with_id(cell: nbformat.NotebookNode, id: str) -> nbformat.NotebookNode:
+    cell.id = id
+    return cell
+
+
+def _imports(chapter: int) -> str:
+    names = sorted(e.check_name for e in exercises(chapter) if e.kind != OPEN)
+    lines = "".join(f"    {name},\n" for name in names)
+    return f"import math\n\nimport torch\n\nfrom lib.exercises.ch{chapter} import (\n{lines})"
+
+
+def _statement(exercise: Exercise) -> str:
+    first, second = (hint.strip() for hint in exercise.hints)
+    return f"""\
+```{{exercise}} {exercise.title}
+:label: {exercise.label}
+
+**Ideia:** {exercise.goal}. **Tempo:** cerca de {WORDS[exercise.minutes]} minutos.
+
+{exercise.statement.strip()}
+```
+
+```{{admonition}} Primeira dica
+:class: tip dropdown
+{first}
+```
+
+```{{admonition}} Segunda dica
+:class: tip dropdown
+{second}
+```"""
+
+
+def _solution(exercise: Exercise) -> str:
+    body = exercise.solution.strip()
+    if exercise.kind == CODE:
+        body = f"```python\n{exercise.solution_code()}\n```"
+    return (
+        f"````{{solution}} {exercise.label}\n:label: sol-{exercise.label}\n:class: dropdown\n\n{body}\n````"
+    )
+
+
+def chapter_of(path: Path) -> int | None:
+    """The number in a chapter's file name, if it is a chapter with exercises."""
+    number = re.match(r"(\d\d)_", path.name)
+    return int(number[1]) if number and int(number[1]) in CHAPTERS else None
+
+
+def inserted(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.NotebookNode:
+    """The notebook with its exercises as the catalogue has them now."""
+    old = {cell.id: cell for cell in notebook.cells if cell.id.startswith(prefix(chapter))}
+    place = next((i for i, cell in enumerate(notebook.cells) if cell.id in old), len(notebook.cells))
+    kept = [cell for cell in notebook.cells if cell.id not in old]
+    new = cells(chapter)
+    for cell in new:
+        before = old.get(cell.id)
+        if before is not None and (before.cell_type, before.source) == (cell.cell_type, cell.source):
+            cell.update(before)
+    notebook.cells = kept[:place] + new + kept[place:]
+    return notebook
+
+
+def chapter_text(path: Path) -> str:
+    chapter = chapter_of(path)
+    if chapter is None:
+        raise SystemExit(
+            f"error: {path.name} is not a chapter with exercises: its name starts with 01_ to 05_."
+        )
+    return nbformat.writes(inserted(nbformat.read(path, as_version=4), chapter)) + "\n"
+
+
+def teachers_text(page: str) -> str:
+    """The teachers' page with its tables made anew from the catalogue."""
+    sections = []
+    for chapter in CHAPTERS:
+        rows = "".join(
+            f"| {{ref}}`{e.label}` {e.title} | {KINDS[e.kind]} | {WORDS[e.minutes]} "
+            f"| {e.goal} | {e.needs} |\n"
+            for e in exercises(chapter)
+        )
+        sections.append(
+            f"\n### {{doc}}`{FILES[chapter]}`\n\n| exercício | tipo | minutos | objetivo | depende de |\n"
+            f"| --- | --- | --- | --- | --- |\n{rows}"
+        )
+    return TABLE.sub(lambda _: "".join(sections) + "\n", page)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    chapters = [path for path in sorted(BOOK.glob("*.ipynb")) if chapter_of(path)]
+    parser.add_argument("notebooks", nargs="*", type=Path, default=chapters)
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    options = parser.parse_args(arguments)
+    texts = {path: chapter_text(path) for path in options.notebooks}
+    texts[TEACHERS] = teachers_text(TEACHERS.read_text(encoding="utf-8"))
+    stale = [path for path, text in texts.items() if path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        if not options.check:
+            write_atomically(path, texts[path])
+        step(f"{path.name}: {'not what the catalogue gives' if options.check else 'rewritten'}")
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
