@@ -237,6 +237,19 @@ def test_predictions_are_the_models_probabilities():
     assert all(abs(p - expected[i].item()) < 1e-6 for i, p in told)
 
 
+def test_more_is_hidden_at_first_and_never_in_an_examination():
+    objective = toy_objective("mlm")
+    objective.early = (0.6, 100)
+    assert [round(objective.rate_at(step), 3) for step in (0, 50, 100, 500)] == [0.6, 0.375, 0.15, 0.15]
+    source = GrammarSource(TOY, 400, 0)
+    lesson = objective.draw(source, 0)
+    examination = hold_out(objective, source, 1).batches[0]
+    words = source.alphabet.maskable(source.sentences(0)).sum()
+    shares = [((batch.labels != IGNORE_INDEX).sum() / words).item() for batch in (lesson, examination)]
+    assert shares == pytest.approx([0.6, 0.15], abs=0.06)  # 1,900 coins: five standard deviations
+    assert objective.training
+
+
 # The loop
 
 
