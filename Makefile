@@ -23,7 +23,7 @@ VENDOR      := book/_static/vendor/.fetched
 BOOK        := _build/.built
 BOOK_SOURCES = $(shell find book -type f -not -path '*/vendor/*' -not -path '*/.*' -not -name '*.pyc') _config.yml _toc.yml
 
-.PHONY: help setup book test lab serve notebooks tamper bench clean clean-venv
+.PHONY: help setup book test lab serve notebooks tamper student bench clean clean-venv
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ notebooks: $(ENVIRONMENT) ## execute every notebook in place (byte-identical whe
 
 tamper: $(BOOK) ## change every number, one by one, and require that a check catches it
 	@$(RUN) -m tests.trust.tamper --all
+
+student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for students, into _build/student
+	@$(RUN) -m tools.student
 
 bench: $(ENVIRONMENT) ## measure against the reference implementation
 	@$(RUN) -m benchmarks
