@@ -32,13 +32,16 @@ _COMMON_KEYS = frozenset(anywidget.AnyWidget.class_trait_names(sync=True))
 def source(name: str, *shared: str) -> tuple[str, str]:
     """The (JavaScript, CSS) of widget `name`, each with the shared part in front, free of imports.
 
-    `shared` names what the widget has in common with only some others: a style sheet, and the code of the
-    same name if there is any. `source(name, "fields")`.
+    `shared` names what the widget has in common with only some others: code, a style sheet or both.
+    `source(name, "fields")`.
     """
     parts = [part for part in shared if (_FOLDER / f"{part}.js").is_file()]
-    common = _read("base.js") + "".join(_code(part, ["base"]) for part in parts)
+    sheets = [part for part in shared if (_FOLDER / f"{part}.css").is_file()]
+    if missing := set(shared) - {*parts, *sheets}:
+        raise ValueError(f"shared must name .js or .css files of this folder, got {sorted(missing)}")
+    common = _read("base.js") + "".join(_code(part, _imported(part)) for part in parts)
     code = _EXPORT.sub("", common) + _code(name, ["base", *parts])
-    return code, "".join(_read(f"{sheet}.css") for sheet in ("base", *shared, name))
+    return code, "".join(_read(f"{sheet}.css") for sheet in ("base", *sheets, name))
 
 
 def fingerprint(state: dict[str, Any]) -> str:
@@ -77,6 +80,11 @@ def comma(x: float) -> str:
 
 def _read(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _imported(part: str) -> list[str]:
+    """A shared part may use the base, and nothing else."""
+    return ["base"] if _IMPORT.search(_read(f"{part}.js")) else []
 
 
 def _code(name: str, imports: list[str]) -> str:

@@ -1,5 +1,6 @@
 // The model in the page: a masked language model and the exact posterior of its grammar, in plain JavaScript.
 import { element, formatNumber, lifecycle, nameSliders, softmax } from "./base.js";
+import { bytesOf, dot, half } from "./arrays.js";
 import { WeightGrid, percentage } from "./weights.js";
 
 const MASK = "[MASK]";
@@ -11,15 +12,6 @@ const PATIENCE_MS = 20000; // a busy kernel may take its time
 
 // --- the file of numbers: safetensors
 
-/** A half-precision number from its 16 bits: sign, 5 of exponent, 10 of fraction. */
-function half(bits) {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-
 const READERS = {
   F16: (bytes) => Float64Array.from(new Uint16Array(bytes), half),
   F64: (bytes) => new Float64Array(bytes),
@@ -28,7 +20,7 @@ const READERS = {
 
 /** The tensors of a safetensors file, each as a flat array: length of the header, header, numbers. */
 function readTensors(base64) {
-  const { buffer } = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const buffer = bytesOf(base64);
   const start = 8 + Number(new DataView(buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(buffer.slice(8, start)));
   return Object.fromEntries(
@@ -48,7 +40,6 @@ function erf(x) {
 }
 
 const gelu = (x) => 0.5 * x * (1 + erf(x / Math.SQRT2));
-const dot = (a, b, offset = 0) => a.reduce((sum, x, k) => sum + x * b[offset + k], 0);
 const plus = (a, b) => a.map((x, k) => x + b[k]);
 
 class MaskedModel {

@@ -118,7 +118,7 @@ def _id(word: str) -> int | None:
 class PageModel(CourseWidget):
     """The view: the sentence, the gap that is looked at, the head whose attention is drawn."""
 
-    _esm, _css = source("page_model", "weights", "fields")
+    _esm, _css = source("page_model", "arrays", "weights", "fields")
 
     text = traitlets.Unicode().tag(sync=True)
     examples = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -1,5 +1,6 @@
 // Attention of a real encoder: the weights of one head, as a matrix or as lines, with and without the causal mask.
 import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { bytesOf } from "./arrays.js";
 import { WeightGrid, percentage } from "./weights.js";
 
 const UNIT = 1000; // weights are carried in thousandths
@@ -13,7 +14,7 @@ const PATTERNS = {
   last: { text: "[SEP], o último", key: (i, n) => n - 1 },
 };
 
-const unpack = (text) => new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+const unpack = (text) => new Uint16Array(bytesOf(text));
 
 /** The N × N weights of head number `k`; with the causal mask only the lower triangle is carried. */
 function weightsOf(packed, n, k, causal) {

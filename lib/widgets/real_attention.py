@@ -68,7 +68,7 @@ def thousandths(weights: Tensor) -> Tensor:
 class RealAttention(CourseWidget):
     """The view: everything it can show is in `sentences`; each control sets one number here."""
 
-    _esm, _css = source("real_attention", "weights", "fields")
+    _esm, _css = source("real_attention", "arrays", "weights", "fields")
 
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     layers = traitlets.Int().tag(sync=True)

@@ -1,0 +1,16 @@
+// Numbers that a page carries as text: bytes in base64, half-precision numbers, and the product of two rows.
+
+/** The bytes behind a base64 text. */
+export const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+
+/** A half-precision number from its 16 bits: sign, 5 of exponent, 10 of fraction. */
+export function half(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** Σ a_k b_k, where the second row starts at `offset`. */
+export const dot = (a, b, offset = 0) => a.reduce((sum, x, k) => sum + x * b[offset + k], 0);

@@ -1,0 +1,178 @@
+// The space of senses: cosines, neighbours and a projection of the vectors of one word, raw or z-scored.
+import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { bytesOf, dot, half } from "./arrays.js";
+
+const MARKS = ["●", "▲"];
+const SWEEPS = 60; // far more than an 8 × 8 matrix needs
+const number = (x) => formatNumber(x, 3);
+
+const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Eigenvalues and eigenvectors of a small symmetric matrix: Jacobi's rotations, until nothing is left to rotate. */
+function eigen(matrix) {
+  const a = matrix.map((row) => [...row]);
+  const n = a.length;
+  const v = a.map((_, i) => a.map((__, j) => (i === j ? 1 : 0)));
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    for (let p = 0; p < n; p++) {
+      for (let q = p + 1; q < n; q++) {
+        if (a[p][q] === 0) continue;
+        const angle = 0.5 * Math.atan2(2 * a[p][q], a[p][p] - a[q][q]);
+        const [c, s] = [Math.cos(angle), Math.sin(angle)];
+        for (const row of [...a, ...v]) [row[p], row[q]] = [c * row[p] + s * row[q], c * row[q] - s * row[p]];
+        [a[p], a[q]] = [a[p].map((x, k) => c * x + s * a[q][k]), a[q].map((x, k) => c * x - s * a[p][k])];
+      }
+    }
+  }
+  return a.map((row, i) => ({ value: row[i], vector: v.map((r) => r[i]) })).sort((x, y) => y.value - x.value);
+}
+
+/** The vectors on their first two principal axes; the largest component of an axis is positive, as in `lib`. */
+function project(vectors) {
+  const centre = vectors[0].map((_, k) => mean(vectors.map((x) => x[k])));
+  const centred = vectors.map((x) => x.map((value, k) => value - centre[k]));
+  const axes = eigen(centred.map((x) => centred.map((y) => dot(x, y)))).slice(0, 2).map(({ value, vector }) => {
+    const axis = centre.map((_, k) => dot(vector, centred.map((x) => x[k])) / Math.sqrt(value));
+    const largest = axis.reduce((best, x) => (Math.abs(x) > Math.abs(best) ? x : best), 0);
+    return axis.map((x) => x * Math.sign(largest));
+  });
+  return centred.map((x) => axes.map((axis) => dot(x, axis)));
+}
+
+function cosines(vectors) {
+  const norms = vectors.map((x) => Math.sqrt(dot(x, x)));
+  return vectors.map((x, i) => vectors.map((y, j) => dot(x, y) / (norms[i] * norms[j])));
+}
+
+/** The other occurrences, nearest first. */
+const neighbours = (row, i) =>
+  [...row.keys()].filter((j) => j !== i).sort((a, b) => row[b] - row[a] || a - b);
+
+class SenseView {
+  constructor(model) {
+    this.model = model;
+    this.plot = element("div", { class: "cw-plane", "aria-hidden": "true" });
+    this.body = element("tbody");
+    this.legend = element("p", { class: "cw-legend" });
+    this.facts = element("p", { class: "cw-facts" });
+    this.list = element("p", { class: "cw-list", role: "status" });
+    const head = ["frase", "sentido", "x", "y", "vizinho"].map((text) => element("th", { scope: "col" }, text));
+    const table = element(
+      "table", { class: "cw-numbers" },
+      element("caption", {}, "As ocorrências; escolha uma para ver todos os vizinhos"),
+      element("thead", {}, element("tr", {}, ...head)), this.body,
+    );
+    this.root = element(
+      "div", { class: "cw cw-sense" },
+      this.legend, this.plot, this.facts, element("div", { class: "cw-scroll" }, table), this.list,
+    );
+    this.build();
+  }
+
+  get word() {
+    return this.model.get("words")[this.model.get("word_index")];
+  }
+
+  /** Points and rows for the sentences of the word; `draw` fills them. */
+  build() {
+    const { sentences, labels, senses } = this.word;
+    this.points = sentences.map((_, i) => element("span", { "data-point": i }, `${MARKS[labels[i]]}${i + 1}`));
+    this.plot.replaceChildren(...this.points);
+    this.picks = sentences.map((text, i) => element("button", { type: "button", "data-pick": i }, `${i + 1}. ${text}`));
+    this.cells = sentences.map(() => ["x", "y", "near"].map(() => element("td")));
+    this.body.replaceChildren(
+      ...sentences.map((_, i) =>
+        element(
+          "tr", { "data-row": i },
+          element("th", { scope: "row" }, this.picks[i]),
+          element("td", {}, `${MARKS[labels[i]]} ${senses[labels[i]]}`), ...this.cells[i],
+        ),
+      ),
+    );
+    this.legend.textContent = senses.map((sense, k) => `${MARKS[k]} ${sense}`).join("   ");
+    this.draw();
+  }
+
+  /** The vectors of the layer that is chosen, as they are or with the z-score of each dimension. */
+  vectors() {
+    const { occurrences, mean: means, deviation, labels, anisotropy } = this.word;
+    const flat = Float64Array.from(new Uint16Array(bytesOf(occurrences)), half);
+    const d = flat.length / (labels.length * anisotropy.length);
+    const layer = this.model.get("layer");
+    const row = (i) => [...flat.subarray((layer * labels.length + i) * d, (layer * labels.length + i + 1) * d)];
+    const raw = labels.map((_, i) => row(i));
+    if (this.scale !== "z") return raw;
+    const [mu, sigma] = [means, deviation].map((text) => new Float32Array(bytesOf(text)).subarray(layer * d, (layer + 1) * d));
+    return raw.map((x) => x.map((value, k) => (value - mu[k]) / sigma[k]));
+  }
+
+  get scale() {
+    return this.model.get("scales")[this.model.get("scale_index")];
+  }
+
+  draw() {
+    const vectors = this.vectors();
+    const plane = project(vectors);
+    const cosine = cosines(vectors);
+    this.drawPlane(plane);
+    const { labels } = this.word;
+    const nearest = cosine.map((row, i) => neighbours(row, i)[0]);
+    this.cells.forEach(([x, y, near], i) => {
+      x.textContent = formatNumber(plane[i][0], 2);
+      y.textContent = formatNumber(plane[i][1], 2);
+      const mark = labels[nearest[i]] === labels[i] ? "✓" : "✗ outro sentido";
+      near.textContent = `${nearest[i] + 1} (${number(cosine[i][nearest[i]])}) ${mark}`;
+    });
+    this.drawFacts(cosine, nearest);
+    this.drawChosen(cosine);
+  }
+
+  drawPlane(plane) {
+    const most = Math.max(...plane.flat().map(Math.abs));
+    this.points.forEach((point, i) => {
+      point.style.left = `${50 + (44 * plane[i][0]) / most}%`;
+      point.style.top = `${50 - (44 * plane[i][1]) / most}%`;
+    });
+  }
+
+  drawFacts(cosine, nearest) {
+    const { labels, anisotropy } = this.word;
+    const pairs = (wanted) =>
+      cosine.flatMap((row, i) => row.filter((_, j) => i !== j && (labels[i] === labels[j]) === wanted));
+    const right = nearest.filter((j, i) => labels[i] === labels[j]).length;
+    this.facts.textContent =
+      `Cosseno médio: mesmo sentido ${number(mean(pairs(true)))}, sentidos diferentes ${number(mean(pairs(false)))}. ` +
+      `Vizinho do mesmo sentido: ${right} de ${labels.length}. ` +
+      `Anisotropia (todos os tokens das frases): ${number(anisotropy[this.model.get("layer")][this.scale])}.`;
+  }
+
+  drawChosen(cosine) {
+    const i = Math.min(Math.max(this.model.get("chosen"), 0), cosine.length - 1);
+    this.picks.forEach((pick, k) => pick.setAttribute("aria-pressed", String(k === i)));
+    this.points.forEach((point, k) => point.classList.toggle("cw-chosen", k === i));
+    const list = neighbours(cosine[i], i).map((j) => `${j + 1} (${number(cosine[i][j])})`);
+    this.list.textContent = `Vizinhos de ${i + 1}, do mais próximo ao mais distante: ${list.join(", ")}.`;
+  }
+
+  listen({ signal, onChange }) {
+    this.body.addEventListener("click", (event) => {
+      const pick = event.target.closest("button");
+      if (!pick) return;
+      this.model.set("chosen", Number(pick.dataset.pick));
+      this.model.save_changes();
+    }, { signal });
+    onChange(["words", "word_index"], () => this.build());
+    onChange(["layer", "scale_index", "chosen"], () => this.draw());
+  }
+}
+
+function render({ model, el }) {
+  const life = lifecycle(model);
+  const view = new SenseView(model);
+  view.listen(life);
+  el.append(view.root);
+  nameSliders(el, life.signal);
+  return life.end;
+}
+
+export default { render };
