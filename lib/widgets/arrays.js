@@ -13,4 +13,8 @@ export function half(bits) {
 }
 
 /** Σ a_k b_k, where the second row starts at `offset`. */
-export const dot = (a, b, offset = 0) => a.reduce((sum, x, k) => sum + x * b[offset + k], 0);
+export function dot(a, b, offset = 0) {
+  let sum = 0;
+  for (let k = 0; k < a.length; k++) sum += a[k] * b[offset + k];
+  return sum;
+}

@@ -117,9 +117,9 @@ class AttentionView {
     const both = Object.fromEntries(MASKS.map((name) => [name, this.weights(name)]));
     const weights = both[mask];
     this.grid.draw(weights, [i, j], (a, b) => mask === "causal" && b > a);
-    this.drawLines(weights, i);
     this.grid.root.hidden = this.model.get("view_index") !== 0;
     this.lines.hidden = this.model.get("view_index") !== 1;
+    this.drawLines(weights, i);
     const values = MASKS.map((name) => `${name} ${percentage(both[name][i][j])}%`).join(", ");
     this.cellText.textContent = `De “${tokens[i]}” (${i + 1}) para “${tokens[j]}” (${j + 1}): ${values}.`;
     const largest = largestOf(weights[i]).map((k) => `“${tokens[k]}” (${k + 1}) ${percentage(weights[i][k])}%`);
@@ -132,6 +132,7 @@ class AttentionView {
   drawLines(weights, query) {
     this.queries[query].checked = true;
     this.keys.forEach((key, j) => { key.textContent = percentage(weights[query][j]); });
+    if (this.lines.hidden) return; // N² shapes that nobody sees
     this.bands.forEach((row, i) =>
       row.forEach((band, j) => {
         band.classList.toggle("cw-chosen", i === query);

@@ -3,7 +3,7 @@ import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
 import { bytesOf, dot, half } from "./arrays.js";
 
 const MARKS = ["●", "▲"];
-const SWEEPS = 60; // far more than an 8 × 8 matrix needs
+const SWEEPS = 12; // each one squares what is left off the diagonal: five or six would do
 const number = (x) => formatNumber(x, 3);
 
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
@@ -96,10 +96,11 @@ class SenseView {
   /** The vectors of the layer that is chosen, as they are or with the z-score of each dimension. */
   vectors() {
     const { occurrences, mean: means, deviation, labels, anisotropy } = this.word;
-    const flat = Float64Array.from(new Uint16Array(bytesOf(occurrences)), half);
-    const d = flat.length / (labels.length * anisotropy.length);
+    const packed = new Uint16Array(bytesOf(occurrences));
+    const d = packed.length / (labels.length * anisotropy.length);
     const layer = this.model.get("layer");
-    const row = (i) => [...flat.subarray((layer * labels.length + i) * d, (layer * labels.length + i + 1) * d)];
+    const row = (i) =>
+      Array.from(packed.subarray((layer * labels.length + i) * d, (layer * labels.length + i + 1) * d), half);
     const raw = labels.map((_, i) => row(i));
     if (this.scale !== "z") return raw;
     const [mu, sigma] = [means, deviation].map((text) => new Float32Array(bytesOf(text)).subarray(layer * d, (layer + 1) * d));

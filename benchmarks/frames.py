@@ -1,0 +1,119 @@
+"""How long a change of a widget takes to be drawn: `python -m benchmarks.frames`.
+
+Each widget is opened in Chromium as the book's pages have it. A change is one move of its first slider or,
+for the widgets that read a text, another text. Two times are printed, median and 95th percentile: `script and
+layout`, the work that a page must fit in a frame of 1/60 s, and `to the next frame`, which waits for the
+browser to draw and so is at least as long as what is left of the current frame.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator
+
+from benchmarks.measure import table
+from lib import widgets
+from lib.tokenizer import Tokenizer
+from lib.widgets.base import Panel
+from tests.browser import offline_chromium, open_page
+from tests.widget_kit import open_widgets
+
+BUDGET_MS = 1000 / 60
+SCORES = [[2.0, 0.5, 1.0, 0.2], [1.5, 3.0, 0.0, 1.2], [0.5, 2.0, 4.0, -2.0], [-1.0, 0.0, 1.5, 3.0]]
+WIDGETS: dict[str, Callable[[], Panel]] = {
+    "mask_explorer": lambda: widgets.mask_explorer(["a", "menina", "viu", "o"], SCORES, d_k=4),
+    "mlm_corruption": widgets.mlm_corruption,
+    "cross_entropy_bars": widgets.cross_entropy_bars,
+    "wordpiece_steps": lambda: widgets.wordpiece_steps({"MiniLM": Tokenizer.minilm()}),
+    "real_attention": widgets.real_attention,
+    "parameter_counter": widgets.parameter_counter,
+    "sense_space": widgets.sense_space,
+    "page_model": widgets.page_model,
+}
+TEXTS = {
+    "mlm_corruption": ["A menina viu o banco da praça.", "O gato dorme na rede."],
+    "wordpiece_steps": ["unbelievable", "retrained"],
+    "page_model": ["o pescador puxou a [MASK] no sábado", "Pedro consertou a [MASK] branca hoje cedo"],
+}
+CHANGES = """async (panel, [times, texts]) => {
+  const slider = panel.querySelector(".cw-controls [role=slider], input[type=range]");
+  const box = panel.querySelector("input[type=text]");
+  const change = k => {
+    if (texts) {
+      box.value = texts[k % texts.length];
+      return box.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    if (slider.type === "range") {
+      slider.value = k % 2 ? slider.min : slider.max;
+      return slider.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    const [at, most] = ["now", "max"].map(name => Number(slider.getAttribute(`aria-value${name}`)));
+    const key = at < most ? "ArrowRight" : "Home";
+    return slider.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  };
+  const frame = () => new Promise(done => requestAnimationFrame(done));
+  const work = [], drawn = [];
+  for (let k = 0; k < times; k++) {
+    await frame();
+    const start = performance.now();
+    change(k);
+    panel.getBoundingClientRect(); // styles and layout are part of the work
+    work.push(performance.now() - start);
+    await frame();
+    await frame(); // the first callback comes before the drawing, the second after it
+    drawn.push(performance.now() - start);
+  }
+  return { work, drawn };
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__)
+    parser.add_argument("--times", type=int, default=60, help="changes of each widget (default 60)")
+    parser.add_argument("--only", choices=WIDGETS)
+    options = parser.parse_args()
+    if options.times < 2:
+        parser.error("--times must be at least 2")
+    names = [options.only] if options.only else list(WIDGETS)
+    with offline_chromium() as browser:
+        rows = [row(name, measure(browser, name, options.times)) for name in names]
+    header = [
+        "widget",
+        "script and layout, ms",
+        "to the next frame, ms",
+        f"within {BUDGET_MS:.1f} ms of work",
+    ]
+    print(table(header, rows))
+
+
+def measure(browser: Browser, name: str, times: int) -> dict[str, list[float]]:
+    """Milliseconds of each change; the first ones, on which the browser compiles the code, are dropped."""
+    with open_page(browser) as page, tempfile.TemporaryDirectory() as folder:
+        [panel] = open_widgets(page, Path(folder), [WIDGETS[name]()])
+        load(panel)
+        panel.evaluate(CHANGES, [10, TEXTS.get(name)])
+        return panel.evaluate(CHANGES, [times, TEXTS.get(name)])
+
+
+def load(panel: Locator) -> None:
+    """Ask for the model, where the widget has one to load."""
+    button = panel.get_by_role("button", name="Carregar o modelo")
+    if button.count():
+        button.click()
+        panel.locator(".cw-results").wait_for()
+
+
+def row(name: str, times: dict[str, list[float]]) -> list[str]:
+    within = sum(ms <= BUDGET_MS for ms in times["work"])
+    return [name, *(spread(times[key]) for key in ("work", "drawn")), f"{within} of {len(times['work'])}"]
+
+
+def spread(times: list[float]) -> str:
+    return f"{statistics.median(times):.1f} (95%: {statistics.quantiles(times, n=20)[-1]:.1f})"
+
+
+if __name__ == "__main__":
+    main()
