@@ -1,0 +1,51 @@
+"""The benchmarks of training, from end to end at sizes whose figures mean nothing. No time is asserted."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from benchmarks import floor, porttinari, scaling
+from lib.training import GrammarSource
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(tmp_path, monkeypatch):
+    for module in (floor, porttinari, scaling):
+        monkeypatch.setattr(module, "RESULTS", tmp_path / module.RESULTS.name)
+
+
+@pytest.mark.parametrize("plan", floor.PLANS, ids=lambda plan: plan.name)
+def test_the_floor_is_reported_with_its_interval(plan):
+    text = floor.near_the_floor(floor.quick(plan), seeds=2, quick=True)
+    assert "excess over the floor:" in text and "2 seeds" in text
+    assert f"target {plan.target:.0%}: MISSED" in text, "five steps cannot reach the floor"
+
+
+def test_transformers_is_trained_on_the_same_road():
+    """Same start, batches, optimizer and schedule: after ten steps the two losses are still one."""
+    plan = replace(floor.COMPARED, steps=10, batch=8)
+    reference, trainer = floor.same_start(plan, seed=0)
+    for step in range(plan.steps):
+        trainer.advance()
+        reference.advance(step, trainer.objective.draw(trainer.source, step))
+    held_out = floor.hold_out(trainer.objective, GrammarSource(floor.PORTUGUESE, 64, floor.EXAMINATION), 1)
+    ours = floor.evaluate(trainer.objective, held_out)["mlm"]
+    assert abs(ours - reference.evaluate(held_out)) < 1e-3
+
+
+def test_what_is_computed_beyond_two_processes_says_so():
+    one = {"step": 1.0, "draw": 0.1, "exchange": 0.0, "tokens": 10, "parameters": 100}
+    two = one | {"step": 0.7, "exchange": 0.2}
+    result = scaling.summary(8, {"one": one, "two, same batch in all": two, "two, same batch for each": two})
+    assert set(result["measured"]) == {"one", "two, same batch in all", "two, same batch for each"}
+    four = result["computed"]["4"]
+    assert four["step"] == pytest.approx(0.1 + 0.9 / 4 + 2 * 3 / 4 * 0.2)
+    assert all("not measured" in entry["said"] for entry in result["computed"].values())
+    assert result["bytes_exchanged"] == 400
+
+
+def test_an_interval_over_seeds_is_students():
+    assert porttinari.interval([0.9, 0.92, 0.94]) == "92.00% ± 4.97%"
