@@ -32,9 +32,9 @@ class Demonstration(ProofDirective):
 
 
 def make_ids_unique(app: Sphinx, doctree: nodes.document) -> None:
-    """sphinx-proof gives the content of every statement of a page the same id; an id must be unique."""
+    """Statements, exercises and solutions give their content one id for all of a page; an id is unique."""
     for section in doctree.findall(nodes.section):
-        if section["ids"] == ["proof-content"]:
+        if section["ids"] in (["proof-content"], ["exercise-content"], ["solution-content"]):
             section["ids"] = [f"{section.parent['label']}-content"]
 
 
