@@ -22,8 +22,9 @@ Where the gain of the training step comes from:
 - Equal work, equal time: `control: ours, equal work` scores every position, as `BertForMaskedLM` does.
 - Most of the gain is the logits at the 15% selected positions only. It is open to a user of transformers too,
   in three lines: that is the other control, and the second column measures against it.
-- The rest is ours: the last block's queries, output and feed-forward at the selected positions only, and
-  rows of whole sentences laid end to end instead of padding.
+- The rest is ours: the last block's queries, output and feed-forward at the selected positions only; the two
+  gradients of the tied table added up in place, the sparse one to the dense one; and rows of whole sentences
+  laid end to end instead of padding.
 - None of it changes the mathematics: the tests hold loss and gradients equal to the plain version's.
 
 Inference gains by batching alone (like lengths together, a budget of tokens), not by faster code.

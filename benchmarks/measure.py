@@ -1,6 +1,7 @@
 """How to time fairly: all variants in turn in every round, and the median of the ratios within a round."""
 
 import math
+import re
 import resource
 import statistics
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,17 @@ def peak_memory_mb(work: Callable, *arguments) -> float:
 
 def _growth(work: Callable, arguments: tuple) -> float:
     run = work(*arguments)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _most_memory_mb()
     run()
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    return grown / (2**20 if sys.platform == "darwin" else 2**10)
+    return _most_memory_mb() - before
+
+
+def _most_memory_mb() -> float:
+    """The most memory that this process has held so far."""
+    if sys.platform == "linux":  # where getrusage also counts what the parent held when it started this one
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

@@ -141,8 +141,10 @@ class Embeddings(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, positions: Tensor | None = None) -> Tensor:
-        positions = self.count(ids) if positions is None else positions
-        x = self.token(ids)  # (B, N, d)
+        return self.place(self.token(ids), segments, self.count(ids) if positions is None else positions)
+
+    def place(self, x: Tensor, segments: Tensor | None, positions: Tensor) -> Tensor:
+        """Token vectors (B, N, d) with segment and position added, normalised."""
         if self.segment is not None:
             x = x + (self.segment.weight[0] if segments is None else self.segment(segments))
         x = x + self.position(positions + self.config.first_position)

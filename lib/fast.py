@@ -7,6 +7,8 @@ A masked language model is graded at the 15% of positions that were selected, an
 2. **The last block only where there is a label.** Its keys and values are needed everywhere, because the
    selected positions attend to all; its queries, output and feed-forward are not.
 3. **No padding.** Sentences are laid end to end in rows, and a mask keeps them from seeing each other.
+4. **One gradient for the tied table.** E reads the tokens and scores them, so it has two gradients of V d
+   numbers to be added up; but the first is zero except in the rows of the words that were read.
 
 None of this is an approximation: loss and gradients are those of `MaskedLM.loss`, and a test holds them
 together. With dropout, the same distribution is drawn in another order.
@@ -16,6 +18,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from lib.attention import causal_mask
@@ -32,8 +35,9 @@ def fast_mlm_loss(
     selected = labels != IGNORE_INDEX  # (B, N)
     if not selected.any():
         raise ValueError(f"labels select no position: all {labels.numel()} are {IGNORE_INDEX}")
-    hidden = hidden_at(model.encoder, ids, selected, mask, segments)  # (M, d)
-    loss = F.cross_entropy(model.logits(hidden), labels[selected])  # lib.losses.cross_entropy, in one pass
+    hidden = hidden_at(model.encoder, ids, selected, mask, segments, tied=True)  # (M, d)
+    # Cross-entropy as in lib.losses, in one pass.
+    loss = F.cross_entropy(tied_logits(model, hidden), labels[selected])
     return finite(loss, "logits")
 
 
@@ -45,11 +49,13 @@ def hidden_at(
     segments: Tensor | None = None,
     *,
     packed: bool = True,
+    tied: bool = False,
 ) -> Tensor:
     """`encoder(ids, mask, segments)[selected]`, (M, d), without computing the rest of the last block.
 
     `mask` is (B, N) or (B, 1, N), the real tokens; every selected position must be one of them.
-    `packed=False` keeps the padding, to measure what packing alone is worth.
+    `packed=False` keeps the padding, to measure what packing alone is worth. `tied=True` promises that
+    `tied_logits` follows: the gradient of the token table is then sparse, only the rows that were read.
     """
     allowed = encoder.check(ids, mask, segments)  # None, or (B, 1, 1, N)
     real = _real_tokens(ids, selected, mask)  # (B, N)
@@ -65,7 +71,9 @@ def hidden_at(
         segments = None if segments is None else segments.flatten()[at]
         selected = selected.flatten()[at] & ~hole
         order = source[selected].argsort()  # back from the order of the rows to that of the batch
-    x, causal = encoder.embeddings(ids, segments, positions), encoder.config.causal  # (R, T, d)
+    token, causal = encoder.embeddings.token, encoder.config.causal
+    x = F.embedding(ids, token.weight, token.padding_idx, sparse=tied)  # (R, T, d)
+    x = encoder.embeddings.place(x, segments, positions)
     for block in encoder.blocks[:-1]:
         x = block(x, allowed, causal)
     hidden = finite(encoder.norm(block_at(encoder.blocks[-1], x, selected, allowed, causal)))
@@ -86,6 +94,29 @@ def block_at(block: Block, x: Tensor, selected: Tensor, mask: Tensor | None, cau
     z = block.prepare(x)  # (B, N, d)
     attended = block.attention(z, mask, queries=z[rows, at])  # (B, S, d)
     return block.finish(x[selected], attended[torch.arange(most) < counts])  # (M, d)
+
+
+def tied_logits(model: MaskedLM, hidden: Tensor) -> Tensor:
+    """`model.logits(hidden)` at the selected positions, (M, d) -> (M, V)."""
+    return Unembed.apply(model.head.transform(hidden), model.encoder.embeddings.token.weight, model.head.bias)
+
+
+class Unembed(torch.autograd.Function):
+    """t E^T + b. Its gradient for E is a matrix of its own, to which the sparse one is added in place.
+
+    That of `F.linear` is a transposed view, which autograd must not write on: it would copy all V d numbers.
+    """
+
+    @staticmethod
+    def forward(ctx, t: Tensor, E: Tensor, b: Tensor) -> Tensor:
+        ctx.save_for_backward(t, E)
+        return F.linear(t, E, b)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        t, E = ctx.saved_tensors
+        return grad @ E, grad.T @ t, grad.sum(0)
 
 
 def pack(real: Tensor) -> Tensor:

@@ -27,8 +27,10 @@ class MLMHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor, E: Tensor) -> Tensor:
-        t = self.norm(self.f(self.W(hidden)))  # (..., d)
-        return nn.functional.linear(t, E, self.bias)  # (..., d) -> (..., V)
+        return nn.functional.linear(self.transform(hidden), E, self.bias)  # (..., d) -> (..., V)
+
+    def transform(self, hidden: Tensor) -> Tensor:
+        return self.norm(self.f(self.W(hidden)))  # (..., d)
 
 
 class MaskedLM(nn.Module):
