@@ -5,6 +5,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
+from lib.widgets.mask_explorer import KINDS
 from tests.browser import AXE, open_page
 from tests.widgets_page import State, differences, explorers
 
@@ -78,7 +79,7 @@ def test_chosen_cell_travels_to_python(lab_page):
 def test_python_moves_the_explorer(lab_page):
     [panel] = explorers(lab_page, 1)
     State("causal", 1.0, 2, 2).apply(panel)
-    lab_page.locator(".jp-Cell").nth(2).locator(".cm-content").fill("panel.widget.kind_index = 5")
+    lab_page.locator(".jp-Cell").nth(2).locator(".cm-content").fill(f"panel.widget.kind_index = {list(KINDS).index('depois')}")
     run_last_cell(lab_page)
     expect(panel.locator(".cw-verdict")).to_contain_text("Erro: máscara depois da softmax")
     expect(panel.locator("select")).to_have_value("Erro: depois da softmax")

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from lib.attention import attention, causal_mask, softmax
 from lib.masking_mistakes import MISTAKES
 from lib.widgets import mask_explorer
-from lib.widgets.mask_explorer import D_K_CHOICES, KINDS, MAX_TOKENS, TEMPERATURES, shown
+from lib.widgets.mask_explorer import D_K_CHOICES, KINDS, MAX_TOKENS, PADDED, TEMPERATURES, shown
 from tests.browser import PHONE, axe_violations, page_overflow
 from tests.widgets_page import (
     State,
@@ -74,7 +74,17 @@ def test_weights_are_the_softmax_of_the_scores_shown(scores, kind, d_k):
 
 
 def test_every_mistake_of_lib_is_a_kind():
-    assert set(MISTAKES) == set(KINDS) - {"causal", "bidirecional", "padding"}
+    assert set(MISTAKES) == set(KINDS) - {"causal", "bidirecional", *PADDED}
+
+
+@given(SQUARE, st.data())
+def test_causal_with_padding_leaves_the_real_tokens_as_if_they_were_alone(scores, data):
+    scores = torch.from_numpy(scores)
+    real = data.draw(st.integers(1, len(scores)))
+    weights = shown(scores, "causal_padding", 4, 0.5, real).weights
+    alone = shown(scores[:real, :real], "causal", 4, 0.5).weights
+    torch.testing.assert_close(weights[:real, :real], alone)
+    assert (weights[:, real:] == 0).all()
 
 
 def test_rows_with_nothing_to_attend_to():
@@ -219,16 +229,14 @@ def test_an_empty_row_shows_a_dash_and_says_why(page, tmp_path):
 def test_padding_slider_is_enabled_only_where_it_counts(page, tmp_path):
     [panel] = open_panels(page, tmp_path, [explorer()])
     slider = panel.locator(".widget-slider", has_text="Tokens reais").locator(".noUi-target")
-    for kind in ("causal", "padding", "depois", "padding"):
+    for kind in ("causal", "padding", "depois", "causal_padding", "diagonal", "padding"):
         panel.get_by_label("Máscara", exact=True).select_option(label=KINDS[kind])
-        assert (slider.get_attribute("disabled") is None) == (kind == "padding"), kind
+        assert (slider.get_attribute("disabled") is None) == (kind in PADDED), kind
     set_slider(panel, "Tokens reais", "2")
-    assert panel.locator("table[role=grid] th[scope=col]").all_inner_texts() == [
-        "A",
-        "menina",
-        *["[PAD]"] * 3,
-        "soma",
-    ]
+    for kind in PADDED:
+        panel.get_by_label("Máscara", exact=True).select_option(label=KINDS[kind])
+        headers = panel.locator("table[role=grid] th[scope=col]").all_inner_texts()
+        assert headers == ["A", "menina", *["[PAD]"] * 3, "soma"], kind
 
 
 # --- a wrong formula is seen --------------------------------------------------------------------------------
@@ -242,6 +250,8 @@ MUTATIONS = {
     "forget the square root": ("Math.sqrt(dK) * temperature", "dK * temperature"),
     "multiply by the scale": ("s / scale", "s * scale"),
     "shift the padding": ("(i, j, realTokens) => j >= realTokens", "(i, j, realTokens) => j > realTokens"),
+    "forget the padding of the causal mask": ("isFuture(i, j) || isPadding", "isFuture(i, j) && isPadding"),
+    "forget the future of the padding mask": ("isFuture(i, j) || isPadding", "isPadding"),
     "hide with a zero": ("kind.hiddenScore ?? -Infinity", "kind.hiddenScore ?? 0"),
     "hide the zeroed scores": ("kind.hiddenScore ?? -Infinity", "-Infinity"),
     "renormalise after the mask": ("kind.after?.(i, j) ? 0 : w", "w"),
@@ -255,7 +265,7 @@ MUTATIONS = {
     ),
     "take the next kind": (
         '("kinds")[model.get("kind_index")]',
-        '("kinds")[(model.get("kind_index") + 1) % 8]',
+        '("kinds")[(model.get("kind_index") + 1) % 9]',
     ),
     "report the smallest future weight": ("Math.max(0, ...future)", "Math.min(0, ...future)"),
 }

@@ -15,7 +15,7 @@ from ipywidgets.embed import dependency_state
 from playwright.sync_api import Locator, Page
 
 from lib.widgets.base import Panel
-from lib.widgets.mask_explorer import KINDS, Shown, shown
+from lib.widgets.mask_explorer import KINDS, PADDED, Shown, shown
 from tools.console import ROOT
 
 SCRIPTS = ["vendor/requirejs/require.js", "widgets-local.js", "vendor/html-manager/embed-amd.js"]
@@ -79,7 +79,7 @@ class State:
         panel.get_by_label("Máscara", exact=True).select_option(label=KINDS[self.kind])
         set_slider(panel, "Temperatura T", f"{self.temperature:g}".replace(".", ","))
         set_slider(panel, "Dimensão dₖ", str(self.d_k))
-        if self.kind == "padding":
+        if self.kind in PADDED:
             set_slider(panel, "Tokens reais", str(self.real_tokens))
 
     def shown(self, scores: Sequence[Sequence[float]]) -> Shown:

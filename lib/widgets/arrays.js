@@ -1,7 +1,12 @@
 // Numbers that a page carries as text: bytes in base64, half-precision numbers, and the product of two rows.
 
 /** The bytes behind a base64 text. */
-export const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+export function bytesOf(text) {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let k = 0; k < bytes.length; k++) bytes[k] = characters.charCodeAt(k);
+  return bytes.buffer;
+}
 
 /** A half-precision number from its 16 bits: sign, 5 of exponent, 10 of fraction. */
 export function half(bits) {

@@ -2,9 +2,11 @@
 import { element, formatNumber, lifecycle, moveInGrid, nameSliders, softmax } from "./base.js";
 
 const isFuture = (i, j) => j > i;
+const isPadding = (i, j, realTokens) => j >= realTokens;
 
 // For each kind: `hides(i, j, realTokens)` says which scores are hidden before the softmax, and `text` what it is.
-// `hiddenScore` is what takes the place of a hidden score; `after` masks the weights instead of the scores.
+// `padded` kinds end the sentence in [PAD]; `hiddenScore` is what takes the place of a hidden score; `after` masks
+// the weights instead of the scores.
 const KINDS = {
   causal: {
     hides: isFuture,
@@ -15,8 +17,14 @@ const KINDS = {
     text: "Cada token vê a frase inteira, como em um codificador.",
   },
   padding: {
-    hides: (i, j, realTokens) => j >= realTokens,
+    padded: true,
+    hides: isPadding,
     text: "Só os tokens reais são vistos. As linhas dos [PAD] também são calculadas, mas o modelo as descarta.",
+  },
+  causal_padding: {
+    padded: true,
+    hides: (i, j, realTokens) => isFuture(i, j) || isPadding(i, j, realTokens),
+    text: "Cada token vê a si mesmo e o passado, e ninguém vê os [PAD]; as linhas deles o modelo descarta.",
   },
   diagonal: {
     mistake: "diagonal escondida",
@@ -71,8 +79,7 @@ function compute(model) {
   const dK = model.get("d_k_choices")[model.get("d_k_index")];
   const temperature = model.get("temperatures")[model.get("temperature_index")];
   const realTokens = model.get("real_tokens");
-  const padded = (j) => kind === KINDS.padding && j >= realTokens;
-  const tokens = model.get("tokens").map((token, j) => (padded(j) ? "[PAD]" : token));
+  const tokens = model.get("tokens").map((token, j) => (kind.padded && j >= realTokens ? "[PAD]" : token));
   const scale = Math.sqrt(dK) * temperature;
   const rows = scores.map((row, i) => {
     const hidden = row.map((_, j) => kind.hides(i, j, realTokens));
@@ -255,7 +262,7 @@ class MaskView {
 
   /** The slider of real tokens is enabled, through a link, only while it has something to say. */
   sayWhetherPaddingIsUsed() {
-    this.model.set("padding_unused", this.shown.kind !== KINDS.padding);
+    this.model.set("padding_unused", !this.shown.kind.padded);
     this.model.save_changes();
   }
 

@@ -21,12 +21,14 @@ KINDS = {
     "causal": "Causal",
     "bidirecional": "Bidirecional (sem máscara)",
     "padding": "Preenchimento ([PAD])",
+    "causal_padding": "Causal com preenchimento ([PAD])",
     "diagonal": "Erro: diagonal escondida",
     "invertida": "Erro: booleano invertido",
     "depois": "Erro: depois da softmax",
     "esquecida": "Erro: esquecida",
     "zerada": "Erro: zero no lugar de −∞",
 }
+PADDED = ("padding", "causal_padding")
 TEMPERATURES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 D_K_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 MAX_TOKENS = 16
@@ -73,9 +75,11 @@ def _entering(scores: Tensor, kind: str, real_tokens: int) -> Tensor:
     """The scores as they stand when the softmax reads them."""
     n = len(scores)
     everything = torch.ones(n, n, dtype=torch.bool)
+    real = padding_mask([real_tokens], n)[0].expand(n, n)
     allowed = {
         "causal": causal_mask(n),
-        "padding": padding_mask([real_tokens], n)[0].expand(n, n),
+        "padding": real,
+        "causal_padding": causal_mask(n) & real,
         "diagonal": causal_mask(n).tril(-1),
         "invertida": ~causal_mask(n),
         "zerada": causal_mask(n),
@@ -133,7 +137,7 @@ def mask_explorer(
         temperatures=temperatures,
         temperature_index=temperatures.index(temperature),
         real_tokens=max(1, len(tokens) - 1),
-        padding_unused=kind != "padding",
+        padding_unused=kind not in PADDED,
         cell=[len(tokens) - 1, 0],
     )
     return Panel(widget, _controls(widget))

@@ -51,7 +51,7 @@ class MaskedModel {
 
   linear(name, x) {
     const { [`${name}.weight`]: weight, [`${name}.bias`]: bias } = this.tensors;
-    return Array.from(bias, (b, row) => b + dot(x, weight, row * x.length));
+    return bias.map((b, row) => b + dot(x, weight, row * x.length));
   }
 
   norm(name, x) {
@@ -65,7 +65,7 @@ class MaskedModel {
   embed(id, position) {
     const { tensors } = this;
     const d = tensors["encoder.embeddings.norm.bias"].length;
-    const row = (table, i) => [...tensors[`encoder.embeddings.${table}.weight`].subarray(i * d, (i + 1) * d)];
+    const row = (table, i) => tensors[`encoder.embeddings.${table}.weight`].subarray(i * d, (i + 1) * d);
     const sum = plus(plus(row("token", id), row("segment", 0)), row("position", position));
     return this.norm("encoder.embeddings.norm", sum);
   }
@@ -74,14 +74,13 @@ class MaskedModel {
   attend(name, x) {
     const [q, k, v] = ["W_Q", "W_K", "W_V"].map((matrix) => x.map((row) => this.linear(`${name}.${matrix}`, row)));
     const size = q[0].length / this.heads;
-    const part = (row, h) => row.slice(h * size, (h + 1) * size);
+    const part = (row, h) => row.subarray(h * size, (h + 1) * size);
     const weights = Array.from({ length: this.heads }, (_, h) =>
       q.map((query) => softmax(k.map((key) => dot(part(query, h), part(key, h)) / Math.sqrt(size))).weights),
     );
+    const columns = Array.from(v[0], (_, c) => v.map((row) => row[c]));
     const mixed = x.map((_, i) =>
-      weights.flatMap((head, h) =>
-        Array.from({ length: size }, (__, c) => dot(head[i], v.map((row) => row[h * size + c]))),
-      ),
+      Float64Array.from(columns, (column, c) => dot(weights[Math.floor(c / size)][i], column)),
     );
     return { weights, output: mixed.map((row) => this.linear(`${name}.W_O`, row)) };
   }
@@ -153,18 +152,18 @@ class MaskedModel {
 
   // --- the exact posterior: forward and backward over the automaton of the grammar
 
-  /** P(word | the other words) at each position, or null for what the grammar never gives. */
+  /** P(word | the other words) at each gap, or null for what the grammar never gives. */
   posterior(ids) {
     const grammar = (name) => this.tensors[`grammar.${name}`];
     const [source, target, kind, chance] = ["arc_source", "arc_target", "arc_class", "arc_probability"].map(grammar);
+    const [emitter, emitted, emission] = ["emission_class", "emission_word", "emission_value"].map(grammar);
     const end = grammar("node_end");
-    const emission = [...grammar("emission_value").keys()].map((k) => ({
-      kind: grammar("emission_class")[k], word: grammar("emission_word")[k], value: grammar("emission_value")[k],
-    }));
-    const classes = 1 + Math.max(...grammar("emission_class"));
+    const classes = 1 + Math.max(...emitter);
     const likelihood = ids.map((id) => {
       const seen = new Float64Array(classes);
-      for (const e of emission) if (id === MASK_ID || id === e.word) seen[e.kind] += e.value;
+      for (let e = 0; e < emission.length; e++) {
+        if (id === MASK_ID || id === emitted[e]) seen[emitter[e]] += emission[e];
+      }
       return seen;
     });
     const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
@@ -173,7 +172,8 @@ class MaskedModel {
     for (const seen of likelihood) {
       const next = new Float64Array(end.length);
       const before = forward.at(-1);
-      chance.forEach((p, a) => { next[target[a]] += before[source[a]] * p * seen[kind[a]]; });
+      // The automaton has ten thousand arcs, walked twice for each word: plain loops keep that under a millisecond.
+      for (let a = 0; a < chance.length; a++) next[target[a]] += before[source[a]] * chance[a] * seen[kind[a]];
       const scale = total(next);
       if (scale === 0) return null;
       forward.push(next.map((x) => x / scale));
@@ -184,19 +184,27 @@ class MaskedModel {
     for (let i = ids.length - 1; i >= 0; i--) {
       const byClass = new Float64Array(classes);
       const before = new Float64Array(end.length);
-      chance.forEach((p, a) => {
-        const onward = p * ahead[target[a]];
+      for (let a = 0; a < chance.length; a++) {
+        const onward = chance[a] * ahead[target[a]];
         byClass[kind[a]] += forward[i][source[a]] * onward;
         before[source[a]] += onward * likelihood[i][kind[a]];
-      });
-      const words = new Float64Array(this.words.length);
-      for (const e of emission) words[e.word] += byClass[e.kind] * e.value;
-      const scale = total(words);
-      posteriors[i] = words.map((x) => x / scale);
-      const largest = Math.max(...before);
+      }
+      if (ids[i] === MASK_ID) posteriors[i] = this.wordsOf(byClass);
+      const largest = before.reduce((a, b) => Math.max(a, b));
       ahead = before.map((x) => x / largest);
     }
     return posteriors;
+  }
+
+  /** The distribution over words of a distribution over word classes, which need not sum to one. */
+  wordsOf(byClass) {
+    const [emitter, emitted, emission] = ["emission_class", "emission_word", "emission_value"].map(
+      (name) => this.tensors[`grammar.${name}`],
+    );
+    const words = new Float64Array(this.words.length);
+    emission.forEach((value, e) => { words[emitted[e]] += byClass[emitter[e]] * value; });
+    const scale = words.reduce((a, b) => a + b, 0);
+    return words.map((x) => x / scale);
   }
 }
 

@@ -51,6 +51,7 @@ const neighbours = (row, i) =>
 class SenseView {
   constructor(model) {
     this.model = model;
+    this.decoded = new Map();
     this.plot = element("div", { class: "cw-plane", "aria-hidden": "true" });
     this.body = element("tbody");
     this.legend = element("p", { class: "cw-legend" });
@@ -96,15 +97,23 @@ class SenseView {
   /** The vectors of the layer that is chosen, as they are or with the z-score of each dimension. */
   vectors() {
     const { occurrences, mean: means, deviation, labels, anisotropy } = this.word;
-    const packed = new Uint16Array(bytesOf(occurrences));
+    const packed = this.numbers(occurrences, Uint16Array);
     const d = packed.length / (labels.length * anisotropy.length);
     const layer = this.model.get("layer");
     const row = (i) =>
       Array.from(packed.subarray((layer * labels.length + i) * d, (layer * labels.length + i + 1) * d), half);
     const raw = labels.map((_, i) => row(i));
     if (this.scale !== "z") return raw;
-    const [mu, sigma] = [means, deviation].map((text) => new Float32Array(bytesOf(text)).subarray(layer * d, (layer + 1) * d));
+    const [mu, sigma] = [means, deviation].map((text) =>
+      this.numbers(text, Float32Array).subarray(layer * d, (layer + 1) * d),
+    );
     return raw.map((x) => x.map((value, k) => (value - mu[k]) / sigma[k]));
+  }
+
+  /** The numbers behind a base64 text, decoded once. */
+  numbers(text, Kind) {
+    if (!this.decoded.has(text)) this.decoded.set(text, new Kind(bytesOf(text)));
+    return this.decoded.get(text);
   }
 
   get scale() {

@@ -12,13 +12,19 @@ export class WeightGrid {
     this.root = element("div", { class: "cw-weights" });
   }
 
+  /** A table for the tokens; one of the same size is kept, with other headers. */
   build(tokens) {
+    if (this.headers?.length === 2 * tokens.length) {
+      this.headers.forEach((th, k) => { th.textContent = th.title = tokens[k % tokens.length]; });
+      return;
+    }
     const header = (scope) => (token) => element("th", { scope, title: token }, token);
     this.cells = tokens.map((_, i) =>
       tokens.map((__, j) => element("td", { role: "gridcell", "data-i": i, "data-j": j })),
     );
-    const head = element("tr", {}, element("td"), ...tokens.map(header("col")));
-    const rows = tokens.map((token, i) => element("tr", {}, header("row")(token), ...this.cells[i]));
+    this.headers = [...tokens.map(header("col")), ...tokens.map(header("row"))];
+    const head = element("tr", {}, element("td"), ...this.headers.slice(0, tokens.length));
+    const rows = this.cells.map((cells, i) => element("tr", {}, this.headers[tokens.length + i], ...cells));
     const label = `${this.caption}; as setas do teclado mudam de célula`;
     this.root.replaceChildren(
       element(
@@ -32,15 +38,23 @@ export class WeightGrid {
   draw(weights, [ci, cj], hides = () => false) {
     this.cells.forEach((row, i) =>
       row.forEach((cell, j) => {
+        this.drawCell(cell, weights[i][j], hides(i, j));
         const chosen = i === ci && j === cj;
-        cell.textContent = percentage(weights[i][j]);
-        cell.style.setProperty("--cw-weight", weights[i][j]);
-        cell.classList.toggle("cw-hidden", hides(i, j));
-        cell.setAttribute("aria-label", cell.textContent + (hides(i, j) ? ", escondido pela máscara" : ""));
         cell.classList.toggle("cw-selected", chosen);
         cell.tabIndex = chosen ? 0 : -1;
       }),
     );
+  }
+
+  /** Its label says all that a cell shows: where it says the same, hundreds of styles need not be computed again. */
+  drawCell(cell, weight, hidden) {
+    const text = percentage(weight);
+    const label = text + (hidden ? ", escondido pela máscara" : "");
+    if (cell.ariaLabel === label) return;
+    cell.ariaLabel = label;
+    cell.textContent = text;
+    cell.style.setProperty("--cw-weight", weight);
+    cell.classList.toggle("cw-hidden", hidden);
   }
 
   listen(signal) {
