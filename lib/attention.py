@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lib import require
+
 
 def causal_mask(n: int, *, device: torch.device | None = None) -> Tensor:
     """True on and below the diagonal: position i sees positions j <= i, itself included."""
@@ -23,14 +25,16 @@ def causal_mask(n: int, *, device: torch.device | None = None) -> Tensor:
 
 def padding_mask(lengths: Tensor | list[int], n: int | None = None) -> Tensor:
     """True at the real tokens of each sentence, as (B, 1, N): the same columns for every query."""
-    lengths = torch.as_tensor(lengths)
+    if not isinstance(lengths, Tensor | list | tuple):
+        raise TypeError(f"lengths must be a tensor or a list of integers, got {lengths!r}")
+    lengths = torch.as_tensor(lengths, dtype=None if len(lengths) else torch.long)
     if lengths.dim() != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool:
         raise ValueError(
             f"lengths must be a vector of integers, one per sentence, "
             f"got shape {tuple(lengths.shape)} and dtype {lengths.dtype}"
         )
     longest = int(lengths.max()) if lengths.numel() else 0
-    n = longest if n is None else n
+    n = longest if n is None else require.integer("n", n, 0)
     if lengths.numel() and (int(lengths.min()) < 0 or longest > n):
         raise ValueError(f"lengths must lie between 0 and n={n}, got {lengths.tolist()}")
     return torch.arange(n, device=lengths.device)[None, None, :] < lengths[:, None, None]  # (B, 1, N)
@@ -39,7 +43,7 @@ def padding_mask(lengths: Tensor | list[int], n: int | None = None) -> Tensor:
 def additive(mask: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     """The papers' M: 0 where `mask` allows, -inf where it hides. It is added to the scores."""
     _require_boolean(mask)
-    dtype = dtype or torch.get_default_dtype()
+    dtype = require.instance("dtype", dtype or torch.get_default_dtype(), torch.dtype)
     if not dtype.is_floating_point:
         raise TypeError(f"dtype must be a floating-point type, because only those have -inf, got {dtype}")
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -math.inf)
@@ -47,7 +51,7 @@ def additive(mask: Tensor, dtype: torch.dtype | None = None) -> Tensor:
 
 def boolean(additive_mask: Tensor) -> Tensor:
     """The inverse of `additive`: True where the additive mask is 0."""
-    if not additive_mask.is_floating_point():
+    if not require.tensor("additive_mask", additive_mask).is_floating_point():
         raise TypeError(f"additive_mask must be floating point (0 and -inf), got {additive_mask.dtype}")
     allowed, hidden = additive_mask == 0, additive_mask == -math.inf
     if not (allowed | hidden).all():
@@ -57,7 +61,7 @@ def boolean(additive_mask: Tensor) -> Tensor:
 
 def softmax(scores: Tensor, dim: int = -1) -> Tensor:
     """exp(s) / sum(exp(s)), safe for scores of any size; all -inf along `dim` gives zeros."""
-    if not scores.is_floating_point():
+    if not require.tensor("scores", scores).is_floating_point():
         raise TypeError(f"scores must be floating point, got {scores.dtype}")
     if scores.numel() == 0:
         return scores.clone()
@@ -76,11 +80,12 @@ def attention(
 ) -> tuple[Tensor, Tensor]:
     """H = A V with A = softmax(Q K^T / sqrt(d_k) + M): the readable version, which returns (H, A)."""
     _check(q, k, v, mask)
-    s = q @ k.transpose(-2, -1) * (_scale(q) if scale is None else scale)  # (..., N_q, N_k)
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else require.number("scale", scale)
+    s = q @ k.transpose(-2, -1) * scale  # (..., N_q, N_k)
     if mask is not None:
         s = s.masked_fill(~mask, -math.inf)
     a = softmax(s)  # (..., N_q, N_k)
-    return a @ v, a  # (..., N_q, d_v)
+    return _finite(a @ v), a  # (..., N_q, d_v)
 
 
 def fast_attention(
@@ -88,17 +93,18 @@ def fast_attention(
 ) -> Tensor:
     """The same H by torch's fused kernel, which never builds the N x N matrix when `causal` says it all."""
     _check(q, k, v, mask)
-    if causal and q.shape[-2] != k.shape[-2]:
+    require.probability("dropout", dropout)
+    if require.flag("causal", causal) and q.shape[-2] != k.shape[-2]:
         raise ValueError(
             f"causal needs as many queries as keys, got {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
         )
     if causal and mask is not None:
         mask, causal = mask & causal_mask(q.shape[-2], device=q.device), False
     h = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, dropout_p=dropout)
-    if mask is None:
-        return h
-    # The kernels disagree on a row without keys (NaN in some, zero in others); we promise zero.
-    return h.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    if mask is not None:
+        # The kernels disagree on a row without keys (NaN in some, zero in others); we promise zero.
+        h = h.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    return _finite(h)
 
 
 def _accumulator(dtype: torch.dtype) -> torch.dtype:
@@ -106,12 +112,16 @@ def _accumulator(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
-def _scale(q: Tensor) -> float:
-    return 1 / math.sqrt(q.shape[-1])
+def _finite(h: Tensor) -> Tensor:
+    if not require.all_finite(h):
+        raise ValueError(
+            "the result holds NaN or infinity: q, k and v must be finite, and their products fit the dtype"
+        )
+    return h
 
 
 def _require_boolean(mask: Tensor) -> None:
-    if mask.dtype != torch.bool:
+    if require.tensor("mask", mask).dtype != torch.bool:
         raise TypeError(
             f"mask must be boolean, True where attention is allowed, got {mask.dtype}; "
             "turn an additive mask (0 and -inf) into one with boolean()"
@@ -120,7 +130,7 @@ def _require_boolean(mask: Tensor) -> None:
 
 def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
-        if x.dim() < 2 or not x.is_floating_point():
+        if require.tensor(name, x).dim() < 2 or not x.is_floating_point():
             raise ValueError(
                 f"{name} must be a floating-point tensor of shape (..., N, d), "
                 f"got shape {tuple(x.shape)} and dtype {x.dtype}"
@@ -133,10 +143,15 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
         raise ValueError("d_k, the last size of q and k, must be at least 1, got 0")
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"k and v must have one row per key, got {k.shape[-2]} and {v.shape[-2]} rows")
+    try:
+        batch = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except RuntimeError:
+        shapes = ", ".join(str(tuple(x.shape)) for x in (q, k, v))
+        raise ValueError(f"q, k and v must agree in the sizes before (N, d), got {shapes}") from None
     if mask is None:
         return
     _require_boolean(mask)
-    scores = (*torch.broadcast_shapes(q.shape[:-2], k.shape[:-2]), q.shape[-2], k.shape[-2])
+    scores = (*batch, q.shape[-2], k.shape[-2])
     try:
         fits = torch.broadcast_shapes(mask.shape, scores) == scores
     except RuntimeError:

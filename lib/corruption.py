@@ -22,7 +22,7 @@ Next sentence prediction is the second exercise of BERT: `next_sentence_pairs` d
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -31,6 +31,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lib import require
 from lib.losses import IGNORE_INDEX
 
 IS_NEXT, NOT_NEXT = 0, 1  # as in BERT's own data, and the reverse of what "is next?" suggests
@@ -46,8 +47,11 @@ class Alphabet:
     special_ids: tuple[int, ...] = ()
 
     def __post_init__(self):
+        require.integer("size", self.size, 1)
+        for i in (self.mask_id, *require.instance("special_ids", self.special_ids, Iterable)):
+            require.integer("mask_id and special_ids", i, 0)
         special = tuple(sorted({self.mask_id, *self.special_ids}))  # [MASK] is special, listed or not
-        if special[0] < 0 or special[-1] >= self.size:
+        if special[-1] >= self.size:
             raise ValueError(f"mask_id and special_ids must lie in 0..{self.size - 1}, got {special}")
         if len(special) == self.size:
             raise ValueError(f"special_ids leave no word: all {self.size} ids of the alphabet are special")
@@ -65,7 +69,7 @@ class Alphabet:
 
     def maskable(self, ids: Tensor) -> Tensor:
         """True where `ids` holds a word."""
-        if ids.dim() < 1 or ids.dtype not in (torch.int32, torch.int64):
+        if require.tensor("ids", ids).dim() < 1 or ids.dtype not in (torch.int32, torch.int64):
             raise ValueError(
                 f"ids must be int32 or int64 of shape (..., N), got {ids.dtype} of shape {tuple(ids.shape)}"
             )
@@ -90,7 +94,9 @@ class Channel:
 
     def __post_init__(self):
         shares = (self.mask, self.random, self.keep)
-        if not all(0 <= share <= 1 for share in shares) or abs(sum(shares) - 1) > 1e-9:
+        for share in shares:
+            require.probability("mask, random and keep", share)
+        if abs(sum(shares) - 1) > 1e-9:
             raise ValueError(f"mask, random and keep must be probabilities that sum to 1, got {shares}")
 
     def likelihood(self, observed: Tensor, original: Tensor, alphabet: Alphabet, rate: float = 1.0) -> Tensor:
@@ -99,8 +105,9 @@ class Channel:
         `rate` is the probability that the position was selected: 1 where a label says so; 0.15 at any
         position of a corrupted sentence, as far as its reader knows.
         """
-        _check_rate(rate)
-        if not alphabet.maskable(original.reshape(-1)).all():
+        require.probability("rate", rate)
+        original, observed = require.tensor("original", original), require.tensor("observed", observed)
+        if not _maskable(original.reshape(-1), alphabet).all():
             raise ValueError("original must hold words only: special tokens do not pass through the channel")
         is_word = alphabet.maskable(observed.reshape(-1)).view(observed.shape)
         same, masked = observed == original, observed == alphabet.mask_id
@@ -177,8 +184,9 @@ def select_words(
 
 def span_lengths(p: float = SPAN_P, longest: int = LONGEST_SPAN) -> Tensor:
     """P(length = 1..longest) of SpanBERT: geometric, cut at `longest` and normalised again (mean 3.8)."""
-    if not 0 < p <= 1 or longest < 1:
-        raise ValueError(f"p must lie in (0, 1] and longest be at least 1, got p={p} and longest={longest}")
+    if require.probability("p", p) == 0:
+        raise ValueError("p must be above 0: with p = 0 a span never ends")
+    require.integer("longest", longest, 1)
     weights = p * (1 - p) ** torch.arange(longest, dtype=torch.float64)
     return weights / weights.sum()
 
@@ -253,13 +261,16 @@ def corrupt(
 
     With `by_span` a run of selected neighbours shares one decision: all [MASK], all random or all kept.
     """
-    _check_generator(generator)
-    if selected.dtype != torch.bool or selected.shape != ids.shape:
+    require.generator(generator)
+    require.instance("channel", channel, Channel)
+    require.tensor("ids", ids)
+    require.integer("ignore_index", ignore_index)
+    if require.tensor("selected", selected).dtype != torch.bool or selected.shape != ids.shape:
         raise ValueError(
             f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
             f"got {selected.dtype} of shape {tuple(selected.shape)}"
         )
-    if (selected & ~alphabet.maskable(ids)).any():
+    if (selected & ~_maskable(ids, alphabet)).any():
         raise ValueError("selected is True at a special token; only words may be corrupted")
     # One draw decides among the three. With two (10% random; of the rest, 10% kept) it would be 81/10/9.
     u = torch.rand(ids.shape, generator=generator, dtype=torch.float64)
@@ -280,7 +291,7 @@ def mask_tokens(
     selection: str = "bernoulli",
 ) -> Corrupted:
     """Masked language modelling as in BERT: tokens selected one by one, then the channel."""
-    selected = select_tokens(alphabet.maskable(ids), rate, generator=generator, selection=selection)
+    selected = select_tokens(_maskable(ids, alphabet), rate, generator=generator, selection=selection)
     return corrupt(ids, selected, alphabet, channel, generator=generator)
 
 
@@ -295,7 +306,9 @@ def mask_words(
     selection: str = "bernoulli",
 ) -> Corrupted:
     """Whole-word masking: words are selected whole; the channel still decides token by token, as in BERT."""
-    selected = select_words(word_ids, alphabet.maskable(ids), rate, generator=generator, selection=selection)
+    selected = select_words(
+        word_ids, _maskable(ids, alphabet), rate, generator=generator, selection=selection
+    )
     return corrupt(ids, selected, alphabet, channel, generator=generator)
 
 
@@ -309,7 +322,7 @@ def mask_spans(
     channel: Channel = BERT_CHANNEL,
 ) -> Corrupted:
     """SpanBERT: spans are selected, and the channel decides once per span."""
-    selected = select_spans(alphabet.maskable(ids), rate, generator=generator, word_ids=word_ids)
+    selected = select_spans(_maskable(ids, alphabet), rate, generator=generator, word_ids=word_ids)
     return corrupt(ids, selected, alphabet, channel, generator=generator, by_span=True)
 
 
@@ -319,13 +332,11 @@ def epoch_generator(seed: int, epoch: int, copies: int | None = None) -> torch.G
     Dynamic masking (RoBERTa), `copies=None`: every epoch is corrupted anew. Static masking (BERT, with
     `copies=10`): the corruption was drawn that many times beforehand, and epochs go round the copies.
     """
-    if min(seed, epoch) < 0 or (copies is not None and copies < 1):
-        raise ValueError(
-            f"seed and epoch must be >= 0 and copies >= 1 or None, got {seed=}, {epoch=}, {copies=}"
-        )
-    copy = epoch if copies is None else epoch % copies
+    require.integer("seed", seed, 0)
+    require.integer("epoch", epoch, 0)
+    copy = epoch if copies is None else epoch % require.integer("copies", copies, 1)
     # A prime far above any number of epochs keeps (seed, epoch) and (seed + 1, epoch - 1) apart.
-    return torch.Generator().manual_seed(seed * 1_000_003 + copy)
+    return torch.Generator().manual_seed((seed * 1_000_003 + copy) % 2**63)  # what torch takes as a seed
 
 
 # Next sentence prediction
@@ -352,9 +363,10 @@ def next_sentence_pairs(
     A document is a list of sentences, a sentence a list of ids. Half of the pairs are true ones on average.
     With a single document a "random" sentence could be the true next, labelled as false: that is refused.
     """
-    _check_generator(generator)
-    _check_rate(next_rate, "next_rate")
-    documents = [document for document in documents if len(document)]
+    require.generator(generator)
+    require.probability("next_rate", next_rate)
+    documents = [_sentences(document) for document in require.instance("documents", documents, Sequence)]
+    documents = [document for document in documents if document]
     if len(documents) < 2 and next_rate < 1:
         raise ValueError(
             f"documents must hold at least two that are not empty, because a NOT_NEXT sentence comes from "
@@ -372,6 +384,15 @@ def next_sentence_pairs(
     return pairs
 
 
+def _sentences(document: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+    if isinstance(document, str) or not isinstance(document, Sequence):
+        raise TypeError(f"documents must hold lists of sentences, got {document!r}")
+    for sentence in document:
+        if isinstance(sentence, str) or not isinstance(sentence, Sequence) or not len(sentence):
+            raise ValueError(f"documents must hold sentences of at least one id each, got {sentence!r}")
+    return document
+
+
 def truncate_pair(
     a: Sequence[int], b: Sequence[int], longest: int, *, generator: torch.Generator | None = None
 ) -> tuple[list[int], list[int]]:
@@ -379,8 +400,9 @@ def truncate_pair(
 
     With a generator a coin says from which end, as in BERT's training data; without one, from the right.
     """
-    if longest < 0:
-        raise ValueError(f"longest must be >= 0 tokens for both sentences together, got {longest}")
+    require.integer("longest", longest, 0)
+    if generator is not None:
+        require.generator(generator)
     a, b = list(a), list(b)
     while len(a) + len(b) > longest:
         longer = a if len(a) > len(b) else b
@@ -399,12 +421,18 @@ def pair_batch(
     generator: torch.Generator | None = None,
 ) -> PairBatch:
     """Write pairs as BERT reads them: [CLS] A [SEP] B [SEP], the last [SEP] too, padded to one length."""
-    if max_length is not None and max_length < 5:
-        raise ValueError(f"max_length must be at least 5: [CLS] A [SEP] B [SEP], got {max_length}")
+    if max_length is not None:
+        require.integer("max_length", max_length, 5)  # [CLS] A [SEP] B [SEP]
+    for name, special in {"cls_id": cls_id, "sep_id": sep_id, "pad_id": pad_id}.items():
+        require.integer(name, special, 0)
     ids, segments = [], []
-    for a, b, _ in pairs:
+    for a, b, label in require.instance("pairs", pairs, Sequence):
         if not len(a) or not len(b):
             raise ValueError("pairs must hold sentences of at least one token; one of them is empty")
+        for i in (*a, *b):
+            require.integer("an id of a pair", i, 0)
+        if label not in (IS_NEXT, NOT_NEXT):
+            raise ValueError(f"label must be {IS_NEXT} (next) or {NOT_NEXT} (not next), got {label!r}")
         if max_length is not None:
             a, b = truncate_pair(a, b, max_length - 3, generator=generator)
         ids.append(torch.tensor([cls_id, *a, sep_id, *b, sep_id]))
@@ -417,6 +445,10 @@ def pair_batch(
         torch.tensor([len(row) for row in ids]),
         torch.tensor([pair.label for pair in pairs]),
     )
+
+
+def _maskable(ids: Tensor, alphabet: Alphabet) -> Tensor:
+    return require.instance("alphabet", alphabet, Alphabet).maskable(ids)
 
 
 def _budget(maskable: Tensor, rate: float) -> Tensor:
@@ -439,7 +471,11 @@ def _runs(x: Tensor) -> Tensor:
 
 def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
     """`word_ids` with -1 wherever nothing may be selected, so that no word reaches across a special token."""
-    if word_ids.is_floating_point() or word_ids.dtype == torch.bool or word_ids.shape != maskable.shape:
+    if (
+        require.tensor("word_ids", word_ids).is_floating_point()
+        or word_ids.dtype == torch.bool
+        or word_ids.shape != maskable.shape
+    ):
         raise ValueError(
             f"word_ids must be integers with the shape of ids, {tuple(maskable.shape)}, "
             f"got {word_ids.dtype} of shape {tuple(word_ids.shape)}"
@@ -447,24 +483,12 @@ def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
     return torch.where(maskable, word_ids, -1).clamp(min=-1)
 
 
-def _check_rate(rate: float, name: str = "rate") -> None:
-    if not 0 <= rate <= 1:
-        raise ValueError(f"{name} must be a probability between 0 and 1, got {rate}")
-
-
-def _check_generator(generator: torch.Generator) -> None:
-    if not isinstance(generator, torch.Generator):
-        raise TypeError(
-            f"generator must be a torch.Generator, so that a seed decides every draw, got {generator!r}"
-        )
-
-
 def _check_selection(maskable: Tensor, rate: float, generator: torch.Generator, selection: str) -> None:
-    _check_generator(generator)
-    _check_rate(rate)
+    require.generator(generator)
+    require.probability("rate", rate)
     if selection not in ("bernoulli", "exact"):
         raise ValueError(f'selection must be "bernoulli" or "exact", got {selection!r}')
-    if maskable.dtype != torch.bool or maskable.dim() < 1:
+    if require.tensor("maskable", maskable).dtype != torch.bool or maskable.dim() < 1:
         raise ValueError(
             f"maskable must be boolean of shape (..., N), got {maskable.dtype} of {tuple(maskable.shape)}"
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
+from lib import require
 from lib.attention import attention, causal_mask, fast_attention
 
 ACTIVATIONS = {
@@ -48,24 +49,21 @@ class Config:
         if self.d_ff is None and isinstance(self.d, int):
             object.__setattr__(self, "d_ff", 4 * self.d)
         for name in ("causal", "pre_norm", "embedding_norm", "pooler", "count_real_positions"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
+            require.flag(name, getattr(self, name))
         for name in ("vocab_size", "d", "layers", "heads", "d_ff", "positions", "segments"):
-            value, least = getattr(self, name), 0 if name == "segments" else 1
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            require.integer(name, getattr(self, name), least=0 if name == "segments" else 1)
         if self.d % self.heads:
             raise ValueError(
                 f"d must be divisible by heads, so that every head gets d / heads numbers; got d={self.d} "
                 f"and heads={self.heads}: change one, for instance heads={math.gcd(self.d, self.heads)}"
             )
-        if self.activation not in ACTIVATIONS:
+        if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {self.activation!r}")
-        if not isinstance(self.dropout, int | float) or not 0 <= self.dropout < 1:
+        if not 0 <= require.number("dropout", self.dropout) < 1:
             raise ValueError(f"dropout must be a number at least 0 and below 1, got {self.dropout!r}")
-        if not isinstance(self.norm_eps, float) or not 0 < self.norm_eps < 1:
+        if not 0 < require.number("norm_eps", self.norm_eps) < 1:
             raise ValueError(f"norm_eps must be a number between 0 and 1, got {self.norm_eps!r}")
-        if self.pad_id is not None and self.pad_id not in range(self.vocab_size):
+        if self.pad_id is not None and require.integer("pad_id", self.pad_id, 0) >= self.vocab_size:
             raise ValueError(f"pad_id must be an id below vocab_size={self.vocab_size}, got {self.pad_id!r}")
         if self.count_real_positions and self.pad_id is None:
             raise ValueError("count_real_positions needs a pad_id to tell real tokens from padding; got None")
@@ -113,7 +111,7 @@ PRESETS = {
 
 def preset(name: str, **changes) -> Config:
     """The configuration of a published model, with any field changed: `preset("bert-base", causal=True)`."""
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"name must be one of {', '.join(PRESETS)}; got {name!r}")
     return replace(PRESETS[name], **changes)
 
@@ -261,9 +259,10 @@ class Pooler(nn.Module):
         self.W = nn.Linear(config.d, config.d)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        if hidden.shape[-2] == 0:
+        require_vectors("hidden", hidden, "(B, N, d)", self.W)
+        if hidden.shape[1] == 0:
             raise ValueError("hidden must hold at least one token, [CLS], to pool; got 0 tokens")
-        return torch.tanh(self.W(hidden[:, 0]))  # (B, N, d) -> (B, d)
+        return finite(torch.tanh(self.W(hidden[:, 0])), "pooled vectors")  # (B, N, d) -> (B, d)
 
 
 class Encoder(nn.Module):
@@ -271,7 +270,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.config = config
+        self.config = require.instance("config", config, Config, 'use preset("bert-base"), for instance')
         self.embeddings = Embeddings(config)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         # With pre-norm nothing has normalised the last sum yet.
@@ -295,7 +294,7 @@ class Encoder(nn.Module):
         (B, N, N) decides for every pair (query, key). `causal` overrides the configuration for this call.
         """
         mask = self.check(ids, mask, segments, positions, trace)
-        causal = self.config.causal if causal is None else causal
+        causal = self.config.causal if causal is None else require.flag("causal", causal)
         x = self.embeddings(ids, segments, positions)
         if trace is not None:
             trace.hidden.append(x)
@@ -315,11 +314,10 @@ class Encoder(nn.Module):
     ) -> Tensor | None:
         """Refuse what cannot be encoded, and return the mask as (B, 1, N or 1, N), ready for every head."""
         config = self.config
-        given = {"ids": ids, "mask": mask, "segments": segments, "positions": positions}
-        for name, value in given.items():
-            if not isinstance(value, Tensor) and not (value is None and name != "ids"):
-                raise TypeError(f"{name} must be a tensor, got {type(value).__name__}: use torch.tensor()")
-        if ids.dim() != 2:
+        for name, value in {"mask": mask, "segments": segments, "positions": positions}.items():
+            if value is not None:
+                require.tensor(name, value)
+        if require.tensor("ids", ids).dim() != 2:
             raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
         if positions is None and ids.shape[1] > config.max_length:
             raise ValueError(
@@ -334,6 +332,8 @@ class Encoder(nn.Module):
             _require_ids("segments", segments, ids.shape, config.segments, "segments")
         if positions is not None:
             _require_ids("positions", positions, ids.shape, config.max_length, "max_length")
+        if trace is not None and require.instance("trace", trace, Trace).hidden:
+            raise ValueError("trace holds a run already: pass a new Trace() to each call")
         if trace is not None and self.training and config.dropout:
             raise ValueError("trace needs encoder.eval(): with dropout the maps are not those of the formula")
         return None if mask is None else _for_every_head(mask, *ids.shape)
@@ -351,12 +351,21 @@ def initialise(module: nn.Module) -> None:
 
 def finite(x: Tensor, name: str = "hidden states") -> Tensor:
     """The same tensor, or an error: a NaN is cheapest to explain where it is born."""
-    if not x.isfinite().all():
+    if not require.all_finite(x):
         raise ValueError(
             f"{name} hold NaN or infinity: the weights do too (a diverged training, a damaged file), "
             "or they are too large for the dtype"
         )
     return x
+
+
+def require_vectors(name: str, x: Tensor, shape: str, layer: nn.Linear) -> None:
+    """Refuse what `layer` cannot read: `shape`, such as "(B, N, d)", says how many axes come in."""
+    d, dtype = layer.in_features, layer.weight.dtype
+    if require.tensor(name, x).dim() != shape.count(",") + 1 or x.shape[-1] != d:
+        raise ValueError(f"{name} must have shape {shape} with d={d}, got {tuple(x.shape)}")
+    if x.dtype != dtype:
+        raise TypeError(f"{name} must have the dtype of the weights, {dtype}, got {x.dtype}")
 
 
 def _for_every_head(mask: Tensor, b: int, n: int) -> Tensor | None:

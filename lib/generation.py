@@ -8,15 +8,24 @@ bidirectional encoder has no such cache: each new token would change every vecto
 import torch
 from torch import Tensor
 
+from lib import require
 from lib.attention import fast_attention
 from lib.encoder import Encoder, finite
 from lib.heads import CausalLM
+
+COLDEST = 1e-6  # below it, logits over temperature leave float32; 0 asks for the same, the likeliest token
 
 
 class Cache:
     """Keys and values of every block for the tokens read so far; room for `size` tokens is taken once."""
 
     def __init__(self, encoder: Encoder, batch: int, size: int) -> None:
+        if not require.instance("encoder", encoder, Encoder).config.causal:
+            raise ValueError(
+                "encoder must be causal: where a new token changes the past, no cache can hold it"
+            )
+        require.integer("batch", batch, 0)
+        require.integer("size", size, 0)
         config, like = encoder.config, encoder.embeddings.token.weight
         shape = (config.layers, batch, config.heads, size, config.d // config.heads)
         self.k, self.v = like.new_empty(shape), like.new_empty(shape)
@@ -25,6 +34,12 @@ class Cache:
     @torch.no_grad()
     def read(self, encoder: Encoder, ids: Tensor) -> Tensor:
         """Hidden states of the new tokens `ids` (B, n), which attend to those in the cache and join them."""
+        expected = (len(self.k), self.k.shape[1])
+        if require.tensor("ids", ids).dim() != 2 or (len(encoder.blocks), len(ids)) != expected:
+            raise ValueError(
+                f"the cache was made for {expected[0]} blocks and {expected[1]} sentences, "
+                f"got {len(encoder.blocks)} blocks and ids of shape {tuple(ids.shape)}"
+            )
         old, new = self.length, self.length + ids.shape[1]
         if old and ids.shape[1] != 1:
             raise ValueError(f"ids must be one new token a sentence after the first read, got {ids.shape[1]}")
@@ -57,13 +72,17 @@ def generate(
 
     `cached=False` computes everything again for each token: the same result, for comparison.
     """
-    encoder, size = model.encoder, ids.shape[1] + new
-    if ids.dim() != 2 or ids.shape[1] < 1 or new < 0:
-        raise ValueError(f"ids must be (B, N) with N >= 1 and new >= 0, got {tuple(ids.shape)} and {new}")
+    encoder = require.instance("model", model, CausalLM).encoder
+    if require.tensor("ids", ids).dim() != 2 or ids.shape[1] < 1:
+        raise ValueError(f"ids must have shape (B, N) with N >= 1, got {tuple(ids.shape)}")
+    encoder.check(ids)
+    size = ids.shape[1] + require.integer("new", new, 0)
     if size > encoder.config.max_length:
         raise ValueError(f"{size} tokens in all, but the model has positions for {encoder.config.max_length}")
-    if temperature < 0 or (temperature > 0 and generator is None):
-        raise ValueError("temperature must be >= 0, and drawing (temperature > 0) needs a generator")
+    if require.number("temperature", temperature, 0):
+        require.generator(generator)
+        if temperature < COLDEST:
+            raise ValueError(f"temperature must be 0 or at least {COLDEST}, got {temperature}")
     if encoder.training:
         raise ValueError("model must be in evaluation mode to generate: call model.eval() first")
     cache = Cache(encoder, len(ids), size)

@@ -8,7 +8,8 @@ vector (B, d); those that judge tokens read every position. `MaskedLM` is what B
 import torch
 from torch import Tensor, nn
 
-from lib.encoder import ACTIVATIONS, Config, Encoder, finite, initialise
+from lib import require
+from lib.encoder import ACTIVATIONS, Config, Encoder, finite, initialise, require_vectors
 from lib.losses import IGNORE_INDEX, cross_entropy
 
 
@@ -27,6 +28,14 @@ class MLMHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor, E: Tensor) -> Tensor:
+        if require.tensor("E", E).shape != (len(self.bias), self.W.in_features):
+            raise ValueError(
+                f"E must be the token table, (V, d), of {len(self.bias)} tokens, got {tuple(E.shape)}"
+            )
+        if require.tensor("hidden", hidden).shape[-1:] != E.shape[1:]:
+            raise ValueError(
+                f"hidden must have shape (..., d) with d={E.shape[1]}, got {tuple(hidden.shape)}"
+            )
         return nn.functional.linear(self.transform(hidden), E, self.bias)  # (..., d) -> (..., V)
 
     def transform(self, hidden: Tensor) -> Tensor:
@@ -60,7 +69,7 @@ class CausalLM(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        if not config.causal:
+        if not require.instance("config", config, Config).causal:
             raise ValueError("config.causal must be True: a model that sees token t + 1 need not predict it")
         self.encoder = Encoder(config)
 
@@ -72,8 +81,13 @@ class CausalLM(nn.Module):
 
     def loss(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean cross-entropy of each real token after the first, given those on its left."""
+        hidden = self.encoder(ids, mask)  # (B, N, d)
+        if mask is not None and mask.dim() != 2:
+            raise ValueError(
+                f"mask must mark the real tokens, (B, N), to choose labels, got {tuple(mask.shape)}"
+            )
         labels = ids if mask is None else ids.masked_fill(~mask, IGNORE_INDEX)
-        return cross_entropy(self.logits(self.encoder(ids, mask)[:, :-1]), labels[:, 1:])
+        return cross_entropy(self.logits(hidden[:, :-1]), labels[:, 1:])
 
 
 class SequenceHead(nn.Module):
@@ -83,12 +97,12 @@ class SequenceHead(nn.Module):
 
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
-        require_labels_count(labels)
         self.dropout = nn.Dropout(config.dropout)
-        self.W = nn.Linear(config.d, labels)
+        self.W = nn.Linear(config.d, require.integer("labels", labels, 1))
         self.apply(initialise)
 
     def forward(self, pooled: Tensor) -> Tensor:
+        require_vectors("pooled", pooled, "(B, d)", self.W)
         return finite(self.W(self.dropout(pooled)), "scores")  # (B, d) -> (B, labels)
 
 
@@ -114,6 +128,7 @@ class NSPHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, pooled: Tensor) -> Tensor:
+        require_vectors("pooled", pooled, "(B, d)", self.W)
         return finite(self.W(pooled), "scores")  # (B, d) -> (B, 2)
 
 
@@ -124,12 +139,12 @@ class TokenHead(nn.Module):
 
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
-        require_labels_count(labels)
         self.dropout = nn.Dropout(config.dropout)
-        self.W = nn.Linear(config.d, labels)
+        self.W = nn.Linear(config.d, require.integer("labels", labels, 1))
         self.apply(initialise)
 
     def forward(self, hidden: Tensor) -> Tensor:
+        require_vectors("hidden", hidden, "(B, N, d)", self.W)
         return finite(self.W(self.dropout(hidden)), "scores")  # (B, N, d) -> (B, N, labels)
 
 
@@ -144,6 +159,7 @@ class SpanHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        require_vectors("hidden", hidden, "(B, N, d)", self.W)
         start, end = finite(self.W(hidden), "scores").unbind(-1)  # (B, N, d) -> 2 times (B, N)
         return start, end
 
@@ -153,8 +169,13 @@ class FineTuned(nn.Module):
 
     def __init__(self, encoder: Encoder, head: nn.Module) -> None:
         super().__init__()
+        require.instance("encoder", encoder, Encoder)
+        if not isinstance(getattr(head, "pooled", None), bool):
+            raise TypeError(f"head must be one of this module, which says what it reads; got {head!r}")
         if head.pooled and encoder.pooler is None:
             raise ValueError(f"{type(head).__name__} reads the pooled vector: build encoder with pooler=True")
+        if head.W.in_features != encoder.config.d:
+            raise ValueError(f"head reads d={head.W.in_features} numbers, encoder gives d={encoder.config.d}")
         self.encoder, self.head = encoder, head
 
     def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None):
@@ -164,8 +185,15 @@ class FineTuned(nn.Module):
 
 def span_loss(start: Tensor, end: Tensor, span: Tensor, allowed: Tensor) -> Tensor:
     """Mean of the two cross-entropies of the true span (B, 2), over the `allowed` (B, N) positions."""
-    if span.shape != (len(start), 2):
+    _require_scores(start, end, allowed)
+    if require.tensor("span", span).shape != (len(start), 2):
         raise ValueError(f"span must have shape (B, 2) = ({len(start)}, 2), got {tuple(span.shape)}")
+    if span.dtype != torch.int64:
+        raise TypeError(f"span must be integers (torch.long), got {span.dtype}")
+    if not ((span >= 0) & (span < start.shape[1])).all() or (span[:, 0] > span[:, 1]).any():
+        raise ValueError(
+            f"span must hold positions 0 <= start <= end < {start.shape[1]}, got {span.tolist()}"
+        )
     if not allowed.gather(1, span).all():
         raise ValueError("span must start and end at positions that allowed marks as True")
     start, end = (x.masked_fill(~allowed, -torch.inf) for x in (start, end))
@@ -174,10 +202,12 @@ def span_loss(start: Tensor, end: Tensor, span: Tensor, allowed: Tensor) -> Tens
 
 def best_span(start: Tensor, end: Tensor, allowed: Tensor, max_length: int | None = None) -> Tensor:
     """The (B, 2) pairs i <= j that maximise start_i + end_j among the `allowed` (B, N) positions."""
-    if max_length is not None and max_length < 1:
-        raise ValueError(f"max_length must be at least 1 token, got {max_length}")
+    _require_scores(start, end, allowed)
+    if max_length is not None:
+        require.integer("max_length", max_length, 1)
     if not allowed.any(-1).all():
         raise ValueError("allowed must leave at least one position in every sentence; one has none")
+    finite(start[allowed] + end[allowed], "start and end")
     n = start.shape[-1]
     i, j = torch.arange(n)[:, None], torch.arange(n)[None, :]
     ordered = (i <= j) & (j - i < (max_length or n))  # (N, N)
@@ -187,9 +217,18 @@ def best_span(start: Tensor, end: Tensor, allowed: Tensor, max_length: int | Non
     return torch.stack((best // n, best % n), -1)  # (B, 2)
 
 
+def _require_scores(start: Tensor, end: Tensor, allowed: Tensor) -> None:
+    given = {"start": start, "end": end, "allowed": allowed}
+    shapes = {name: tuple(require.tensor(name, x).shape) for name, x in given.items()}
+    if start.dim() != 2 or len(set(shapes.values())) > 1:
+        raise ValueError(f"start, end and allowed must share one shape (B, N), got {shapes}")
+    if allowed.dtype != torch.bool:
+        raise TypeError(f"allowed must be boolean, True at the positions of the text, got {allowed.dtype}")
+
+
 def require_labels(labels: Tensor, ids: Tensor, vocab_size: int) -> None:
     """Refuse labels that are not one id, or IGNORE_INDEX, for each token of `ids`."""
-    if labels.shape != ids.shape:
+    if require.tensor("labels", labels).shape != require.tensor("ids", ids).shape:
         raise ValueError(f"labels must have the shape of ids, {tuple(ids.shape)}, got {tuple(labels.shape)}")
     if labels.dtype != torch.int64:
         raise TypeError(f"labels must be integers (torch.long), got {labels.dtype}")
@@ -199,8 +238,3 @@ def require_labels(labels: Tensor, ids: Tensor, vocab_size: int) -> None:
             f"labels must be {IGNORE_INDEX} or lie between 0 and {vocab_size - 1} (vocab_size={vocab_size}), "
             f"got {labels[wrong][0].item()}"
         )
-
-
-def require_labels_count(labels: int) -> None:
-    if isinstance(labels, bool) or not isinstance(labels, int) or labels < 1:
-        raise ValueError(f"labels must be an integer of at least 1, the number of classes, got {labels!r}")

@@ -20,9 +20,12 @@ probability 0 costs +inf. NaN has none: whatever would lead to it is an error.
 
 import math
 from collections.abc import Callable, Sequence
+from numbers import Real
 
 import torch
 from torch import Tensor
+
+from lib import require
 
 IGNORE_INDEX = -100  # PyTorch's default: a label that no vocabulary can hold
 
@@ -74,16 +77,17 @@ def kl(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> Tensor:
 
 def to_bits(nats: float | Tensor) -> float | Tensor:
     """One nat is log2(e) = 1.4427 bits."""
-    return nats / math.log(2)
+    return _measured("nats", nats) / math.log(2)
 
 
 def to_nats(bits: float | Tensor) -> float | Tensor:
     """One bit is ln(2) = 0.6931 nats."""
-    return bits * math.log(2)
+    return _measured("bits", bits) * math.log(2)
 
 
 def perplexity(loss: float | Tensor) -> float | Tensor:
     """exp(loss) for a mean cross-entropy in nats: the number of equally likely words it amounts to."""
+    loss = _measured("loss", loss)
     nats = torch.as_tensor(loss, dtype=None if isinstance(loss, Tensor) else torch.float64)
     # An entropy of zero can be rounded to just below zero; a clearly negative one was not a cross-entropy.
     if not (nats >= -1e-6).all():
@@ -107,8 +111,11 @@ def pseudo_log_likelihood(
     leave out special tokens and padding.
     """
     scored = _scored(ids, mask_id, scored)
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    require.integer("batch_size", batch_size, 1)
+    if not callable(logits_fn):
+        raise TypeError(
+            f"logits_fn must be a function from ids (b, N) to logits (b, N, V), got {logits_fn!r}"
+        )
     total = torch.zeros(len(ids), dtype=torch.float64, device=ids.device)
     with torch.no_grad():
         for holes in scored.nonzero().split(batch_size):
@@ -116,7 +123,7 @@ def pseudo_log_likelihood(
             each = torch.arange(len(row), device=ids.device)
             masked = ids[row]  # (b, N), a copy
             masked[each, position] = mask_id
-            logits = logits_fn(masked)  # (b, N, V)
+            logits = require.tensor("what logits_fn returns", logits_fn(masked))  # (b, N, V)
             if logits.dim() != 3 or logits.shape[:2] != masked.shape:
                 raise ValueError(
                     f"logits_fn must return logits of shape {(*masked.shape, 'V')} for ids of shape "
@@ -144,17 +151,28 @@ def pseudo_perplexity(
     return perplexity(-log_p.sum().item() / int(scored.sum()))
 
 
+def _measured(name: str, value: float | Tensor) -> float | Tensor:
+    """A number or a tensor of numbers; infinity is one here, NaN is not."""
+    if isinstance(value, bool) or not isinstance(value, Real | Tensor):
+        raise TypeError(f"{name} must be a number or a tensor, got {value!r}")
+    if value.isnan().any() if isinstance(value, Tensor) else math.isnan(value):
+        raise ValueError(f"{name} must not be NaN, got {value}")
+    return value
+
+
 def _x_log_y(x: Tensor, y: Tensor) -> Tensor:
     """x log y with 0 log 0 = 0, whose gradient is not NaN there either."""
     return x * torch.log(y.masked_fill((x == 0) & (y == 0), 1.0))
 
 
 def _selected(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
-    if logits.dim() < 1 or not logits.is_floating_point() or logits.shape[-1] == 0:
+    if require.tensor("logits", logits).dim() < 1 or not logits.is_floating_point() or logits.shape[-1] == 0:
         raise ValueError(
             "logits must be a floating-point tensor of shape (..., V) with V >= 1, "
             f"got shape {tuple(logits.shape)} and dtype {logits.dtype}"
         )
+    require.tensor("labels", labels)
+    require.integer("ignore_index", ignore_index)
     if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
         raise TypeError(f"labels must be integers (one class per position), got {labels.dtype}")
     if labels.shape != logits.shape[:-1]:
@@ -178,7 +196,11 @@ def _selected(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
 
 
 def _distribution(name: str, p: Tensor | Sequence[float]) -> Tensor:
-    p = p if isinstance(p, Tensor) else torch.tensor(p, dtype=torch.float64)
+    if not isinstance(p, Tensor):
+        try:
+            p = torch.tensor(p, dtype=torch.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} must be a tensor or a list of probabilities: {error}") from None
     if p.dim() < 1 or not p.is_floating_point():
         raise ValueError(
             f"{name} must be a floating-point tensor of probabilities over its last axis, "
@@ -209,12 +231,13 @@ def _pair(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> tuple[Ten
 
 
 def _scored(ids: Tensor, mask_id: int, scored: Tensor | None) -> Tensor:
-    if ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+    require.integer("mask_id", mask_id, 0)
+    if require.tensor("ids", ids).dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
         raise ValueError(
             f"ids must be integers of shape (B, N), got shape {tuple(ids.shape)} and {ids.dtype}"
         )
     scored = torch.ones_like(ids, dtype=torch.bool) if scored is None else scored
-    if scored.dtype != torch.bool or scored.shape != ids.shape:
+    if require.tensor("scored", scored).dtype != torch.bool or scored.shape != ids.shape:
         raise ValueError(
             f"scored must be boolean with the shape of ids, {tuple(ids.shape)}, "
             f"got shape {tuple(scored.shape)} and dtype {scored.dtype}"

@@ -10,6 +10,7 @@ from typing import Self
 
 from torch import nn
 
+from lib import require
 from lib.encoder import Config, Encoder
 
 
@@ -48,6 +49,8 @@ def count(config: Config, *, mlm_head: bool = False) -> Count:
     The head's unembedding is the token table again (tied), so it is not counted twice. Nothing here reads
     `config.causal`: hiding the future adds and removes no parameter.
     """
+    require.instance("config", config, Config, 'use preset("bert-base"), for instance')
+    require.flag("mlm_head", mlm_head)
     d, d_ff, layers = config.d, config.d_ff, config.layers
     norm = 2 * d  # a gain and a bias per number
     norms = 2 * layers + config.embedding_norm + config.pre_norm
@@ -65,6 +68,7 @@ def count(config: Config, *, mlm_head: bool = False) -> Count:
 
 def count_modules(encoder: Encoder, head: nn.Module | None = None) -> Count:
     """The same parts, summed over the tensors of a model that was built (the `meta` device will do)."""
+    require.instance("encoder", encoder, Encoder)
     tables, blocks = encoder.embeddings, encoder.blocks
     return Count(
         token_embeddings=_size(tables.token),
@@ -91,9 +95,7 @@ class LlamaConfig:
 
     def __post_init__(self) -> None:
         for part in fields(self):
-            value = getattr(self, part.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{part.name} must be an integer of at least 1, got {value!r}")
+            require.integer(part.name, getattr(self, part.name), 1)
         if self.d % self.heads or self.heads % self.kv_heads:
             raise ValueError(
                 f"d must be divisible by heads and heads by kv_heads, "
@@ -110,6 +112,7 @@ LLAMA_3 = {
 
 def count_llama(config: LlamaConfig) -> Count:
     """Parameters of a Llama 3 model. Positions are rotations of Q and K: they have no table."""
+    require.instance("config", config, LlamaConfig)
     d, d_k = config.d, config.d // config.heads
     return Count(
         token_embeddings=config.vocab_size * d,

@@ -26,6 +26,8 @@ import torch
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
+from lib import require
+
 SPECIAL_TOKENS = PAD, UNK, CLS, SEP, MASK = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 CONTINUES = "##"  # marks a piece that continues a word
 LONGEST_WORD = 100  # characters; BERT reads a longer word as [UNK]
@@ -51,9 +53,11 @@ def greedy_wordpiece(word: str, vocabulary: Collection[str], longest_word: int =
 
     If at some place not even one character fits, the whole word becomes [UNK].
     """
-    if isinstance(vocabulary, str):
-        raise TypeError("vocabulary must be a collection of tokens (a set, a dict, a list), got one string")
-    if len(word) > longest_word:
+    if isinstance(vocabulary, str) or not isinstance(vocabulary, Collection):
+        raise TypeError(
+            f"vocabulary must be a collection of tokens (a set, a dict, a list), got {vocabulary!r}"
+        )
+    if len(_text("word", word)) > require.integer("longest_word", longest_word, 1):
         return Pieces([UNK], [])
     tokens, steps, start = [], [], 0
     while start < len(word):
@@ -141,14 +145,18 @@ class Tokenizer:
         The same texts give the same vocabulary, in every run. Each character of theirs is in it, both as the
         start and as the continuation of a word, so no word made of them is [UNK].
         """
-        if isinstance(texts, str):
-            raise TypeError("texts must be an iterable of strings, one per text, got one string")
+        if isinstance(texts, str) or not isinstance(texts, Iterable):
+            raise TypeError(f"texts must be an iterable of strings, one per text, got {texts!r:.50}")
+        require.integer("size", size, 1)
+        require.integer("min_frequency", min_frequency, 0)
         trainee = _pipeline(models.WordPiece(unk_token=UNK), lowercase, strip_accents)
         texts = [_text("texts", text) for text in texts]
         # The library numbers the pieces "##x" in the order of a randomly seeded hash table, and breaks ties
         # between equally frequent pairs by those numbers: two runs on one text differ. Handing them over in
         # sorted order, ahead of its own count, leaves nothing to chance.
         alphabet = _characters(trainee, texts)
+        if not alphabet:
+            raise ValueError("texts must hold at least one word to learn from, and they hold none")
         continuing = sorted(CONTINUES + character for character in alphabet)
         if size < (least := len(SPECIAL_TOKENS) + 2 * len(alphabet)):
             raise ValueError(
@@ -204,6 +212,10 @@ class Tokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write a tokenizer.json, which `load` and other libraries read."""
+        if not Path(path).parent.is_dir():
+            raise FileNotFoundError(
+                f"path must lie in a folder that exists, and {Path(path).parent} does not"
+            )
         self._library.save(str(path))
 
     @cached_property
@@ -247,7 +259,7 @@ class Tokenizer:
 
     def id_of(self, token: str) -> int:
         """The id of one token of the vocabulary."""
-        number = self._library.token_to_id(token)
+        number = self._library.token_to_id(_text("token", token))
         if number is None:
             raise KeyError(f"token {token!r} is not in the vocabulary of {self.size} tokens")
         return number
@@ -265,8 +277,9 @@ class Tokenizer:
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None
     ) -> Batch:
         """Many texts, or many pairs, padded on the right to the longest of them."""
-        if isinstance(texts, str) or isinstance(pairs, str):
-            raise TypeError("texts and pairs must be sequences of strings, got one string")
+        for name, given in {"texts": texts, "pairs": pairs or ()}.items():
+            if isinstance(given, str) or not isinstance(given, Sequence):
+                raise TypeError(f"{name} must be a sequence of strings, got {given!r:.50}")
         if not len(texts):
             raise ValueError("texts must hold at least one text, got none")
         if pairs is not None and len(pairs) != len(texts):
@@ -287,9 +300,14 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int] | Tensor, *, skip_special: bool = True) -> str:
         """Text again, with the pieces of each word joined. Case and accents that were stripped are lost."""
-        ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
-        for i in ids:
-            if not isinstance(i, int) or not 0 <= i < self.size:
+        ids = ids.tolist() if isinstance(ids, Tensor) else ids
+        for i in ids if isinstance(ids, Sequence) else [ids]:
+            if (
+                isinstance(i, bool)
+                or not isinstance(i, int)
+                or not isinstance(ids, Sequence)
+                or not 0 <= i < self.size
+            ):
                 raise ValueError(f"ids must be one list of integers in 0..{self.size - 1}, got {i!r}")
         return self._library.decode(ids, skip_special_tokens=skip_special)
 
@@ -297,10 +315,7 @@ class Tokenizer:
         """Run `encode` under a limit. The library keeps the limit as a setting, so it is taken off again."""
         if max_length is None:
             return encode()
-        if max_length < (least := 2 * n_texts + 1):
-            raise ValueError(
-                f"max_length must be at least {least} for [CLS], each text and its [SEP], got {max_length}"
-            )
+        require.integer("max_length", max_length, 2 * n_texts + 1)  # [CLS], each text and its [SEP]
         self._library.enable_truncation(max_length, strategy="longest_first")
         try:
             return encode()
@@ -334,14 +349,18 @@ def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
 
 
 def _with_special_tokens(vocabulary: Sequence[str]) -> list[str]:
-    if isinstance(vocabulary, str):
-        raise TypeError("vocabulary must be a sequence of tokens in the order of the ids, got one string")
+    if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
+        raise TypeError(
+            f"vocabulary must be a sequence of tokens in the order of the ids, got {vocabulary!r}"
+        )
     tokens = [_text("vocabulary", token) for token in vocabulary]
     if len(set(tokens)) < len(tokens):
         twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])
         raise ValueError(f"vocabulary must list each token once, got {twice!r} twice")
     if "" in tokens or CONTINUES in tokens:
         raise ValueError(f"vocabulary must hold no empty token, neither '' nor {CONTINUES!r} alone")
+    if not set(tokens) - set(SPECIAL_TOKENS):
+        raise ValueError("vocabulary must hold at least one token besides the special ones, and it is empty")
     present = [token for token in SPECIAL_TOKENS if token in tokens]
     if not present:
         return [*SPECIAL_TOKENS, *tokens]
@@ -368,4 +387,8 @@ def _pad(rows: list[list[int]], value: int) -> Tensor:
 def _text(name: str, text: str) -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name} must be text (str), got {type(text).__name__}: {text!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} holds half a character, so it was decoded wrongly: {error}") from None
     return text

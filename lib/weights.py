@@ -10,11 +10,14 @@ import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from lib import require
 from lib.encoder import Config, Encoder
 from lib.heads import CausalLM, MaskedLM
 
@@ -102,9 +105,9 @@ def masked_lm_from(
     settings: Mapping, tensors: Mapping[str, Tensor], ignore: tuple[str, ...] = ()
 ) -> MaskedLM:
     """A masked model from the settings of a config.json and a dictionary of tensors."""
-    if settings["model_type"] == "openai-gpt":
-        raise ValueError("model_type 'openai-gpt' has no MLM head: it is a left-to-right model")
     names, tensors = _names(settings), _canonical(settings, tensors)
+    if settings.get("model_type") == "openai-gpt":
+        raise ValueError("model_type 'openai-gpt' has no MLM head: it is a left-to-right model")
     config = read_settings(settings, pooler="pooler.dense.weight" in tensors)
     head = BERT_HEAD if settings["model_type"] == "bert" else ROBERTA_HEAD
     names = {f"encoder.{ours}": theirs for ours, theirs in names.items()} | head
@@ -125,8 +128,8 @@ def causal_lm_from(
     names, tensors = _names(settings), _canonical(settings, tensors)
     config = read_settings(settings, pooler=False)
     names = {f"encoder.{ours}": theirs for ours, theirs in names.items()}
-    copy = tensors.get("lm_head.weight")
-    if copy is not None and not torch.equal(copy, tensors["tokens_embed.weight"]):
+    copy, original = tensors.get("lm_head.weight"), tensors.get("tokens_embed.weight")
+    if copy is not None and original is not None and not torch.equal(copy, original):
         raise ValueError("lm_head.weight differs from tokens_embed.weight: the unembedding is not tied")
     return fill(CausalLM(config), tensors, names, ("lm_head.weight", *ignore)).eval()
 
@@ -134,7 +137,7 @@ def causal_lm_from(
 def read_settings(settings: Mapping, *, pooler: bool) -> Config:
     """Our configuration from the settings of a config.json; what we cannot compute is refused."""
     kind = settings.get("model_type")
-    if kind not in PREFIX:
+    if not isinstance(kind, str) or kind not in PREFIX:
         raise ValueError(f"model_type must be one of {', '.join(PREFIX)}; config.json says {kind!r}")
     if settings.get("position_embedding_type", "absolute") != "absolute":
         raise ValueError(
@@ -144,7 +147,7 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
     activation = settings.get("afn" if gpt else "hidden_act", "gelu")
     # OpenAI's "gelu" has always meant the tanh curve.
     known = {"gelu": "gelu_tanh" if gpt else "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}
-    if activation not in known:
+    if not isinstance(activation, str) or activation not in known:
         raise ValueError(f"activation must be one of {', '.join(known)}; config.json says {activation!r}")
     try:
         if gpt:
@@ -204,7 +207,7 @@ def fill(
                 f"{theirs} has shape {tuple(tensor.shape)}, but the configuration asks for "
                 f"{tuple(parameter.shape)} ({ours})"
             )
-        if not tensor.is_floating_point() or not tensor.isfinite().all():
+        if not tensor.is_floating_point() or not require.all_finite(tensor):
             raise ValueError(f"{theirs} must hold finite floating-point numbers, and it does not")
     module.load_state_dict(state)
     return module
@@ -215,16 +218,30 @@ def read_config(folder: str | Path) -> dict:
     path = Path(folder) / "config.json"
     if not path.is_file():
         raise FileNotFoundError(f"{folder} holds no config.json: it is not the folder of a checkpoint")
-    return json.loads(path.read_text(encoding="utf-8"))
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # of JSON, or of UTF-8
+        raise ValueError(f"{path} is not a JSON file: {error}") from None
+    if not isinstance(settings, dict):
+        raise ValueError(f"{path} must hold an object of settings, got {settings!r:.50}")
+    return settings
 
 
 def read_tensors(folder: str | Path) -> dict[str, Tensor]:
     """The tensors of a checkpoint, read without executing anything."""
     safe, pickled = Path(folder) / "model.safetensors", Path(folder) / "pytorch_model.bin"
     if safe.is_file():
-        return load_file(safe)
+        try:
+            return load_file(safe)
+        except SafetensorError as error:
+            raise ValueError(f"{safe} is damaged, or not a safetensors file: {error}") from None
     if pickled.is_file():
-        return torch.load(pickled, map_location="cpu", weights_only=True)
+        try:
+            return torch.load(pickled, map_location="cpu", weights_only=True)
+        except UnpicklingError as error:
+            raise UnpicklingError(f"{pickled} was refused, it holds more than tensors: {error}") from None
+        except (EOFError, IndexError, RuntimeError, ValueError) as error:
+            raise ValueError(f"{pickled} is damaged, or not a file of torch.save: {error}") from None
     raise FileNotFoundError(f"{folder} holds neither {safe.name} nor {pickled.name}")
 
 
@@ -239,8 +256,9 @@ def package_folder(module: str, requirement: str) -> Path:
 
 
 def _names(settings: Mapping) -> dict[str, str]:
+    require.instance("settings", settings, Mapping, "what a config.json holds")
     names = GPT_ENCODER if settings.get("model_type") == "openai-gpt" else BERT_ENCODER
-    layers = settings.get("num_hidden_layers", settings.get("n_layer", 0))
+    layers = require.integer("layers", settings.get("num_hidden_layers", settings.get("n_layer", 0)), 0)
     return {
         ours.replace("{i}", str(i)): theirs.replace("{i}", str(i))
         for ours, theirs in names.items()
@@ -250,9 +268,10 @@ def _names(settings: Mapping) -> dict[str, str]:
 
 def _canonical(settings: Mapping, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors under the names of the maps: no model prefix, modern norm names, GPT's Q, K, V apart."""
-    prefix = PREFIX.get(settings.get("model_type"), "")
+    prefix = PREFIX.get(str(settings.get("model_type")), "")
     renamed = {}
-    for name, tensor in tensors.items():
+    for name, tensor in require.instance("tensors", tensors, Mapping).items():
+        require.tensor(name, tensor)
         name = name.removeprefix(prefix)
         # Files written before 2019 keep the norm's names of the TensorFlow original.
         name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
@@ -268,6 +287,8 @@ def _split_gpt(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if kind == "weight" and module.endswith(("c_attn", "c_proj", "c_fc")):
             tensor = tensor.T
         if module.endswith("c_attn"):
+            if len(tensor) % 3:
+                raise ValueError(f"{name} must hold Q, K and V side by side, got shape {tuple(tensor.shape)}")
             for part, piece in zip("qkv", tensor.chunk(3), strict=True):
                 out[f"{module.removesuffix('c_attn')}{part}.{kind}"] = piece
         else:

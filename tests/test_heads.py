@@ -145,7 +145,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="select no position"):
         MaskedLM(SMALL).loss(ids, torch.full_like(ids, -100))
     scores, allowed = torch.zeros(2, 3), torch.ones(2, 3, dtype=torch.bool)
-    with pytest.raises(ValueError, match="max_length must be at least 1"):
+    with pytest.raises(ValueError, match="max_length must be an integer of at least 1"):
         best_span(scores, scores, allowed, 0)
     with pytest.raises(ValueError, match="at least one position"):
         best_span(scores, scores, ~allowed)
