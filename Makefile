@@ -61,14 +61,14 @@ clean: ## remove the built book
 	rm -rf _build
 
 clean-venv: ## remove the virtual environment and the third-party JavaScript
-	rm -rf $(VENV) book/_static/vendor tests/_vendor
+	rm -rf $(VENV) book/_static/vendor tests/_vendor tools/_vendor
 
 $(ENVIRONMENT): requirements.txt requirements-data.txt pyproject.toml tools/setup_venv.py
 	@test -n "$(PYTHON)" || { echo "error: Python was not found: install python3.11 and run make again." >&2; exit 1; }
 	@$(PYTHON) -m tools.setup_venv
 	@touch $@
 
-$(VENDOR): tools/vendor.toml tools/fetch_vendor.py $(ENVIRONMENT)
+$(VENDOR): tools/vendor.toml tools/fetch_vendor.py $(wildcard tools/bundles/*) $(ENVIRONMENT)
 	@$(RUN) -m tools.fetch_vendor
 	@touch $@
 

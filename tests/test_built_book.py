@@ -156,8 +156,8 @@ def test_heavy_scripts_only_where_they_are_used(page):
     scripts = " ".join(tag.get("src", "") for tag in soup(page).find_all("script"))
     has_diagram = bool(soup(page).select("pre.mermaid"))
     has_widget = bool(soup(page).find("script", type="application/vnd.jupyter.widget-view+json"))
-    assert ("mermaid.min.js" in scripts) == has_diagram
-    assert ("embed-amd.js" in scripts) == has_widget
+    assert ("bundles/mermaid.js" in scripts) == has_diagram
+    assert ("bundles/widgets.js" in scripts) == has_widget
     assert "fontawesome" not in scripts
 
 

@@ -10,10 +10,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 import pytest
+from fontTools.ttLib import TTFont
 
 from tools import execute_notebooks, fetch_vendor, find_browser, setup_venv
 from tools.console import ROOT
@@ -188,7 +191,104 @@ def test_a_missing_npm_gets_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SystemExit, match="npm was not found"):
-        fetch_vendor.find_npm()
+        fetch_vendor.find_program("npm")
+
+
+def test_every_module_is_pinned_by_version_and_hash():
+    manifest = tomllib.loads((ROOT / "tools" / "vendor.toml").read_text(encoding="utf-8"))
+    for package in manifest["package"] + manifest["module"]:
+        assert re.fullmatch(r"\d+\.\d+\.\d+", package["version"]), package["name"]
+        assert re.fullmatch(r"[0-9a-f]{128}", package["sha512"]), package["name"]
+
+
+def test_a_module_is_unpacked_whole_where_the_bundler_looks(packed, tmp_path, monkeypatch):
+    package, tarball = packed
+    module = {key: package[key] for key in ("name", "version", "sha512")}
+    monkeypatch.setattr(fetch_vendor, "pack", lambda *_: tarball)
+    fetch_vendor.fetch(fetch_vendor.as_package(module), "npm", tmp_path / "root")
+    unpacked = tmp_path / "root" / fetch_vendor.MODULES / "code"
+    assert sorted(path.name for path in unpacked.rglob("*.*")) == ["code.js", "notes.txt"]
+
+
+def test_anywidget_is_made_a_module_or_refused(tmp_path):
+    script = fetch_vendor.installed("anywidget") / "nbextension" / "index.js"
+    fetch_vendor.copy_anywidget(script, tmp_path)
+    text = (tmp_path / fetch_vendor.MODULES / "anywidget" / "index.js").read_text(encoding="utf-8")
+    assert text.rstrip().endswith("export default widget_default;") and "define(" not in text
+    other = tmp_path / "other.js"
+    other.write_text("define([], 0);")
+    with pytest.raises(SystemExit, match="does not end as expected"):
+        fetch_vendor.copy_anywidget(other, tmp_path)
+
+
+def test_a_package_that_is_not_installed_gets_a_sentence():
+    with pytest.raises(SystemExit, match="nowhere_at_all is not installed"):
+        fetch_vendor.installed("nowhere_at_all")
+
+
+@pytest.fixture
+def old_bundles(tmp_path) -> Path:
+    """A set-up that has bundles already, and no modules to make new ones from."""
+    folder = tmp_path / fetch_vendor.VENDOR / "bundles"
+    folder.mkdir(parents=True)
+    (folder / "widgets.js").write_text("old")
+    (tmp_path / fetch_vendor.MODULES).mkdir(parents=True)
+    return folder
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def lend_modules(names: Iterable[str], into: Path) -> None:
+    """Let a set-up elsewhere use modules of this one."""
+    for name in names:
+        (into / fetch_vendor.MODULES / name).symlink_to(ROOT / fetch_vendor.MODULES / name)
+
+
+def test_a_bundle_that_fails_leaves_the_old_one_and_no_scratch(old_bundles, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="were not bundled"):
+        fetch_vendor.bundle(fetch_vendor.find_program("node"), tmp_path)
+    assert "esbuild-wasm" in capsys.readouterr().err, "what the bundler said is shown"
+    assert (old_bundles / "widgets.js").read_text() == "old" and leftovers(tmp_path) == []
+
+
+def test_bundles_are_the_same_each_time_and_draw_flowcharts_only(old_bundles, tmp_path):
+    lend_modules(os.listdir(ROOT / fetch_vendor.MODULES), tmp_path)
+    fetch_vendor.bundle(fetch_vendor.find_program("node"), tmp_path)
+    assert sorted(path.name for path in old_bundles.iterdir()) == ["mermaid.js", "widgets.css", "widgets.js"]
+    for made in old_bundles.iterdir():
+        assert made.read_bytes() == (ROOT / fetch_vendor.VENDOR / "bundles" / made.name).read_bytes()
+    # What is left out stays as an import that no diagram of the book asks for.
+    text = (old_bundles / "mermaid.js").read_text(encoding="utf-8")
+    left_out = set(re.findall(r'import\("[^"]*/(\w+)-[^"/]+"\)', text))
+    assert {"sequenceDiagram", "ganttDiagram", "katex"} <= left_out
+    assert not {"flowDiagram", "dagre"} & left_out
+
+
+def test_mermaid_without_flowcharts_is_noticed(old_bundles, tmp_path, capsys):
+    """A version that names its parts otherwise would leave the book without diagrams."""
+    lend_modules(["esbuild-wasm"], tmp_path)
+    other = tmp_path / fetch_vendor.MODULES / "mermaid" / "dist" / "mermaid.esm.min.mjs"
+    other.parent.mkdir(parents=True)
+    other.write_text("export default 1;")
+    with pytest.raises(SystemExit, match="were not bundled"):
+        fetch_vendor.bundle(fetch_vendor.find_program("node"), tmp_path)
+    assert "mermaid does not import" in capsys.readouterr().err
+    assert (old_bundles / "widgets.js").read_text() == "old"
+
+
+def test_the_icons_keep_their_code_points():
+    font = TTFont(ROOT / fetch_vendor.VENDOR / "icons" / "solid.woff")
+    assert {0xF185, 0xF186, 0xF0C9, 0xF002} <= set(font.getBestCmap()), "sun, moon, bars, magnifying glass"
+    assert len(font.getBestCmap()) < 100
+
+
+def test_an_icon_that_the_font_does_not_have_gets_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch_vendor, "ICONS", ["sun", "no-such-icon"])
+    with pytest.raises(SystemExit, match=r"no icon called .*no-such-icon"):
+        fetch_vendor.subset_icons(ROOT / fetch_vendor.VENDOR / "icons" / "solid.woff", tmp_path)
+    assert leftovers(tmp_path) == []
 
 
 # --- browser ------------------------------------------------------------------------------------------------

@@ -174,7 +174,7 @@ def test_the_second_diagram_forgets_a_hidden_relation_and_numbers_arrows_that_do
 
 def test_mermaid_refuses_to_style_arrows_that_do_not_exist(page, book_url):
     page.goto(f"{book_url}/book/intro.html")
-    page.add_script_tag(path="book/_static/vendor/mermaid/mermaid.min.js")
+    page.add_script_tag(path="book/_static/vendor/bundles/mermaid.js")
     tokens = example("01.2").inputs["tokens"]
     arrows = [f"{t}[{t}] --> {u}_{t}({u})" for i, t in enumerate(tokens) for u in tokens[: i + 1]]
     numbered = ",".join(example("01.2").figures["setas_numeradas"].content)

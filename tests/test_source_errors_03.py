@@ -363,6 +363,6 @@ DRAW = """async (text) => {
 @pytest.mark.parametrize("diagram", [GATINHO, SOFTMAX], ids=["gatinho", "softmax"])
 def test_mermaid_refuses_the_labels_of_the_diagrams(page, book_url, diagram):
     page.goto(f"{book_url}/book/intro.html")
-    page.add_script_tag(path="book/_static/vendor/mermaid/mermaid.min.js")
+    page.add_script_tag(path="book/_static/vendor/bundles/mermaid.js")
     assert page.evaluate(DRAW, 'graph LR\n    A["Softmax(QK^T)V"] --> B["a frase"]') == "drawn"
     assert "rror" in page.evaluate(DRAW, diagram)

@@ -377,9 +377,9 @@ def test_typed_text_is_text_never_markup(new_page, tmp_path):
 
 def test_a_model_that_does_not_arrive_is_said_in_words(page, tmp_path):
     [panel] = open_widgets(page, tmp_path, [page_model()])
-    script = page.locator("script[src*='widgets-local.js']")
+    script = page.locator("script[src*='bundles/widgets.js']")
     address = script.get_attribute("src")
-    script.evaluate("script => script.setAttribute('src', 'nowhere/widgets-local.js')")
+    script.evaluate("script => script.setAttribute('src', 'nowhere/bundles/widgets.js')")
     panel.get_by_role("button", name="Carregar o modelo").click()
     panel.get_by_text("O modelo não chegou.").wait_for()
     script.evaluate("(script, address) => script.setAttribute('src', address)", address)

@@ -1,6 +1,6 @@
 """Static pages with widgets for the browser tests, and what a person would do with the mask explorer on them.
 
-A page is made as the book makes it: the widgets' saved state, their views, the same local scripts; no kernel.
+A page is made as the book makes it: the widgets' saved state, their views, the same local script; no kernel.
 """
 
 import json
@@ -18,7 +18,7 @@ from lib.widgets.base import Panel
 from lib.widgets.mask_explorer import KINDS, PADDED, Shown, shown
 from tools.console import ROOT
 
-SCRIPTS = ["vendor/requirejs/require.js", "widgets-local.js", "vendor/html-manager/embed-amd.js"]
+SCRIPT = "vendor/bundles/widgets.js"
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 
@@ -26,14 +26,14 @@ STATE = "application/vnd.jupyter.widget-state+json"
 def write_page(path: Path, panels: Sequence[Panel]) -> str:
     """Write a page that shows the panels from their saved state, and return its file:// address."""
     static = ROOT / "book" / "_static"
-    scripts = "".join(f'<script src="{(static / script).as_uri()}"></script>' for script in SCRIPTS)
+    script = f'<script src="{(static / SCRIPT).as_uri()}"></script>'
     state = {"version_major": 2, "version_minor": 0, "state": dependency_state(panels, drop_defaults=False)}
     views = [{"version_major": 2, "version_minor": 0, "model_id": panel.model_id} for panel in panels]
     path.write_text(
         '<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Widgets</title>'
         '<meta name="viewport" content="width=device-width">'
         '<style>html[data-theme="dark"] { background: #121212; color: #eee }</style>'
-        f"{scripts}{_embedded(STATE, state)}</head><body><main><h1>Widgets</h1>"
+        f"{script}{_embedded(STATE, state)}</head><body><main><h1>Widgets</h1>"
         f"{''.join(_embedded(VIEW, view) for view in views)}</main></body></html>",
         encoding="utf-8",
     )

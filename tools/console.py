@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def step(text):
     """Say, in one line, what is about to happen."""
-    print(f"==> {text}", flush=True)
+    print(f"==> {text}\n", end="", flush=True)  # one write: threads do not mix their lines
 
 
 def plain(text):

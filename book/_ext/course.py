@@ -60,9 +60,9 @@ def unhook_remote_scripts(app: Sphinx, config) -> None:
 
 
 def add_mermaid_where_used(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Only a page with a diagram pays for mermaid's megabytes."""
+    """Only a page with a diagram pays for what draws it."""
     if doctree is not None and doctree.next_node(mermaid) is not None:
-        app.add_js_file("vendor/mermaid/mermaid.min.js", loading_method="defer")
+        app.add_js_file("vendor/bundles/mermaid.js", loading_method="defer")
         app.add_js_file("mermaid-draw.js", loading_method="defer")
 
 

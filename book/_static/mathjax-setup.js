@@ -1,8 +1,9 @@
-// Runs before MathJax 3. The ipywidgets html-manager still calls the queue of MathJax 2: this bridges the two.
+// Runs before MathJax 3. ipywidgets still calls the queue of MathJax 2: this bridges the two.
 // The context menu is left out, because it speaks English and can fetch speech rules from elsewhere.
-window.MathJax = Object.assign({}, window.MathJax, {
+window.MathJax = {
+  ...window.MathJax,
   tex: { inlineMath: [["\\(", "\\)"]], processEscapes: true },
-  options: Object.assign({}, window.MathJax?.options, { enableMenu: false }),
+  options: { ...window.MathJax?.options, enableMenu: false },
   startup: {
     ready() {
       MathJax.startup.defaultReady();
@@ -17,4 +18,4 @@ window.MathJax = Object.assign({}, window.MathJax, {
       };
     },
   },
-});
+};

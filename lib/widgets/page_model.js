@@ -7,7 +7,7 @@ const MASK = "[MASK]";
 const [CLS_ID, SEP_ID, MASK_ID] = [2, 3, 4];
 const ROWS = 8;
 const WORD = /[^ \t\n\r\u00a0\u3000.,;:!?…]+/g;
-const SCRIPT = "course_model.js";
+const SCRIPT = "../../course_model.js"; // from where the script that draws the widgets is
 const PATIENCE_MS = 20000; // a busy kernel may take its time
 
 // --- the file of numbers: safetensors
@@ -215,10 +215,10 @@ const divergence = (p, q) => p.reduce((sum, x, k) => sum + (x > 0 ? x * Math.log
 
 // --- where the model comes from
 
-/** The bundle: from the script beside the page's own, or from Python where there is no such page. */
+/** The bundle: from a script of the book, or from Python where there is no such page. */
 async function fetchBundle(model, signal) {
   if (globalThis.courseModel) return globalThis.courseModel;
-  const page = document.querySelector('script[src*="widgets-local.js"]');
+  const page = document.querySelector('script[src*="bundles/widgets.js"]');
   if (!page) return askKernel(model, signal);
   const script = element("script", { src: new URL(SCRIPT, page.src).href });
   const arrived = new Promise((done, failed) => {

@@ -106,7 +106,7 @@ class StepsView {
   }
 
   drawTokens() {
-    const tokens = this.shown.cuts.flatMap((cut) => cut.tokens);
+    const tokens = this.shown.cuts.flatMap((word) => word.tokens);
     this.tokens.replaceChildren(
       ...tokens.map((token) =>
         element("li", {}, element("span", { "data-token": "" }, token), " ", element("small", {}, String(this.ids.get(token)))),

@@ -1,0 +1,3 @@
+import mermaid from "mermaid/dist/mermaid.esm.min.mjs";
+
+globalThis.mermaid = mermaid;

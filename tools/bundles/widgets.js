@@ -1,0 +1,67 @@
+// Draws the widgets that a page carries, from their saved state and with no kernel.
+import * as base from "@jupyter-widgets/base";
+import { ManagerBase } from "@jupyter-widgets/base-manager";
+import * as controls from "@jupyter-widgets/controls";
+import { MessageLoop } from "@lumino/messaging";
+import { Widget } from "@lumino/widgets";
+import anywidget from "anywidget";
+import "./widgets.css";
+
+const STATE = 'script[type="application/vnd.jupyter.widget-state+json"]';
+const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
+const MODULES = {
+  "@jupyter-widgets/base": base,
+  "@jupyter-widgets/controls": controls,
+  anywidget: anywidget(base),
+};
+const STYLE = new URL("widgets.css", document.currentScript.src).href;
+
+class PageManager extends ManagerBase {
+  async loadClass(name, module) {
+    const found = MODULES[module]?.[name];
+    if (!found) throw new Error(`the page has no class ${name} of ${module}`);
+    return found;
+  }
+
+  // No kernel answers: there are no channels to know of, and one that is opened stays silent.
+  async _get_comm_info() {
+    return {};
+  }
+
+  async _create_comm() {
+    return { on_close() {}, on_msg() {}, close() {} };
+  }
+}
+
+function addStyle() {
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: STYLE });
+  const loaded = new Promise((resolve, reject) => Object.assign(link, { onload: resolve, onerror: reject }));
+  document.head.append(link);
+  return loaded;
+}
+
+async function draw() {
+  const state = document.querySelector(STATE);
+  if (!state) return;
+  await addStyle();
+  const manager = new PageManager();
+  const models = await manager.set_state(JSON.parse(state.textContent));
+  for (const place of document.querySelectorAll(VIEW)) {
+    const { model_id: id } = JSON.parse(place.textContent);
+    drawView(manager, models.find((model) => model.model_id === id), place);
+  }
+}
+
+async function drawView(manager, model, place) {
+  const host = Object.assign(document.createElement("div"), { className: "widget-subarea" });
+  place.before(host);
+  const { luminoWidget } = await manager.create_view(model);
+  Widget.attach(luminoWidget, host);
+  window.addEventListener("resize", () => {
+    MessageLoop.postMessage(luminoWidget, Widget.ResizeMessage.UnknownSize);
+  });
+}
+
+// Not before the page is complete: labels may hold formulas, and MathJax must be there to set them.
+if (document.readyState === "complete") draw();
+else window.addEventListener("load", draw);
