@@ -4,17 +4,22 @@ import ast
 import contextlib
 import importlib
 import inspect
+import math
+import os
+import random
 import re
 import sys
 import time
 
+import numpy
 import pytest
 import torch
 
+from lib.exercises import student
 from lib.exercises.catalogue import CODE, NUMBER, OPEN, all_exercises, exercises, general_mistakes
-from lib.exercises.isolation import OutOfTime, Vanished, _threaded, isolated
+from lib.exercises.isolation import LARGEST, Forked, OutOfTime, Strange, Threaded, TooLarge, Vanished
 from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker
-from lib.exercises.values import clean, same, show
+from lib.exercises.values import Unfit, plain, restored, same, show
 from tests.wrong_answers import answers, prove, summary
 
 CHECKED = [e for e in all_exercises() if e.kind != OPEN]
@@ -97,8 +102,6 @@ def _leaves(*inputs):
 
 
 def _exits(*inputs):
-    import os
-
     os._exit(0)
 
 
@@ -142,7 +145,8 @@ HOSTILE = {
     "evil callable": (EvilCallable(), {"excecao"}),
     "wrong type": (lambda *inputs: {"a": 1}, {"tipo"}),
     "bytes": (lambda *inputs: b"", {"tipo"}),
-    "infinite list": (lambda *inputs: [0] * 200_000, {"tipo"}),
+    "endless list": (lambda *inputs: [0] * 2_000_000, {"forma"}),
+    "endless tensor": (lambda *inputs: torch.zeros(1).expand(2**40), {"forma"}),
     "a number": (lambda *inputs: float("nan"), None),
     "an infinity": (lambda *inputs: float("-inf"), None),
     "nan tensor": (lambda *inputs: torch.full((3, 3), torch.nan), None),
@@ -162,6 +166,94 @@ def test_hostile_answers_are_rejected_everywhere(name):
         verdict = exercise.checker().verdict(answer)
         assert verdict.status == WRONG, f"{exercise.name}: {verdict.text}"
         assert mistakes is None or verdict.mistake in mistakes, f"{exercise.name}: {verdict.text}"
+
+
+def _patches(*inputs):
+    """Makes everything equal to everything in the process where it runs."""
+    for name in ("allclose", "equal", "isclose"):
+        setattr(torch, name, lambda *_, **__: True)
+    torch.Tensor.__eq__ = torch.Tensor.all = torch.Tensor.any = lambda *_, **__: True
+    for module in [m for name, m in sys.modules.items() if name.startswith("lib.exercises")]:
+        module.same = lambda *_: True
+    Checker.judge = Checker.verdict = lambda *_: student.Verdict(RIGHT, "", "")
+    return 0
+
+
+def _forges(*inputs):
+    """Says "right" in every way that it finds: the screen, and every open file."""
+    print("✔ Certo! A resposta passou em todas as verificações.")
+    for number in range(3, 30):
+        with contextlib.suppress(OSError):
+            os.write(number, b'{"value": "certo"}')
+    os._exit(0)
+
+
+def _closes(*inputs):
+    os.closerange(0, 30)
+    return 0
+
+
+@pytest.mark.parametrize("answer", [_patches, _forges, _closes])
+def test_no_answer_decides_its_own_verdict(answer):
+    for exercise in IN_CODE[::6]:
+        assert exercise.checker().verdict(answer).status == WRONG, exercise.name
+        assert exercise.checker().verdict(exercise.function()).status == RIGHT, exercise.name
+
+
+def test_an_answer_never_runs_in_the_folder_of_its_caller(tmp_path, monkeypatch):
+    """A file named without its folder, read, written or deleted, is none of the caller's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "isca.txt").write_text("viva")
+
+    def deletes(n):
+        with open("escrito.txt", "w") as file:
+            file.write("x")
+        os.remove("isca.txt")
+
+    verdict = exercises(1)[0].checker().verdict(deletes)
+    assert verdict.mistake == "excecao" and "FileNotFoundError" in verdict.text
+    assert [path.name for path in tmp_path.iterdir()] == ["isca.txt"]
+
+
+def test_an_answer_leaves_nothing_behind(tmp_path):
+    """Neither the child that it started nor the folder in which it ran."""
+    told = tmp_path / "told"
+
+    def starts_another(n):
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+        told.write_text(f"{child} {os.getcwd()}")
+
+    assert exercises(1)[0].checker().verdict(starts_another).mistake == "sem_retorno"
+    child, folder = told.read_text().split()
+    deadline = time.monotonic() + 10  # a signal takes its time
+    while _alive(int(child)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(int(child)) and not os.path.exists(folder)
+
+
+def _alive(pid):
+    """Whether it still runs: one that was killed may wait for whoever adopts it."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as state:
+        return state.read().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def test_an_answer_can_ask_for_its_parent_and_the_verdict_stands():
+    def asks(n):
+        os.kill(os.getppid(), 0)  # signal 0 does nothing
+        return torch.ones(n, n).tril().bool()
+
+    assert exercises(1)[0].checker().verdict(asks).status == RIGHT
+
+
+def test_the_callers_own_random_numbers_are_not_touched():
+    torch.manual_seed(0), random.seed(0), numpy.random.seed(0)
+    before = torch.get_rng_state(), random.getstate()
+    exercise = next(e for e in IN_CODE if e.name == "select_positions")
+    assert exercise.checker().verdict(exercise.function()).status == RIGHT
+    assert torch.equal(torch.get_rng_state(), before[0]) and random.getstate() == before[1]
 
 
 def test_a_function_that_changes_its_input_is_caught_wherever_one_can_be_changed():
@@ -331,27 +423,99 @@ def test_values_are_compared_by_kind_and_within_rounding():
     assert same(float("nan"), float("nan")) and same(float("inf"), float("inf")) and not same(1, "1")
 
 
-def test_cleaning_refuses_what_it_does_not_know():
-    with pytest.raises(TypeError, match="AlwaysEqual"):
-        clean(AlwaysEqual())
-    with pytest.raises(TypeError, match="grande demais"):
-        clean([[[[[1]]]]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.tensor([[1.5, -math.inf], [math.nan, 0.0]]),
+        torch.tensor(3),
+        torch.tensor([True, False]),
+        torch.zeros(0, 4, dtype=torch.long),
+        torch.tensor([1.5], dtype=torch.bfloat16),
+        torch.eye(3)[:, 1:].T,
+        torch.ones(2, requires_grad=True) * 2,
+        [1, (2.5, "a", None, True)],
+        numpy.float32(0.5),
+    ],
+)
+def test_a_value_told_in_plain_data_comes_back_the_same(value):
+    assert same(restored(plain(value)), float(value) if isinstance(value, numpy.float32) else value)
+
+
+def test_telling_refuses_what_it_does_not_know():
+    for value in (AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.empty(3, device="meta")):
+        with pytest.raises(Unfit) as refused:
+            plain(value)
+        assert not refused.value.large
+    for value in ([[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000):
+        with pytest.raises(Unfit) as refused:
+            plain(value)
+        assert refused.value.large
+    for reply in ({"dtype": "Tensor", "shape": [1], "bytes": b"1"}, {}, {"dtype": "int64"}, b"1", {1}):
+        with pytest.raises((Unfit, LookupError, TypeError, ValueError)):
+            restored(reply)
 
 
 def test_long_values_are_shown_short():
     assert len(show(list(range(1000)))) <= 220 and show(torch.zeros(9, 9)) == "um tensor de forma (9, 9)"
 
 
+class Target:
+    """What the tests below put into a process of its own."""
+
+    touched = 0
+
+    def touch(self):
+        self.touched += 1
+        return self.touched
+
+    def fail(self):
+        return 1 / 0
+
+    def sleep(self):
+        time.sleep(60)
+
+    def flood(self):
+        return b"0" * (LARGEST + 1)
+
+    def an_object(self):
+        return self
+
+    def part(self, name):
+        return Target()
+
+
 def test_work_apart_cannot_touch_this_process():
-    touched = []
-    assert isolated(lambda: touched.append(1) or 7, 5) == 7 and touched == []
-    with pytest.raises(Vanished):
-        isolated(lambda: 1 / 0, 5)
-    with pytest.raises(OutOfTime):
-        isolated(lambda: time.sleep(60), 0.2)
+    target = Target()
+    with Forked(target) as apart:
+        assert [apart.ask("touch", seconds=5) for _ in range(2)] == [1, 2] and target.touched == 0
+        with apart.fork("any", seconds=5) as copy:
+            assert copy.ask("touch", seconds=5) == 1
+        assert apart.ask("touch", seconds=5) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [("fail", Vanished), ("sleep", OutOfTime), ("flood", TooLarge), ("an_object", Strange)],
+)
+def test_what_goes_wrong_apart_is_named(method, problem):
+    with Forked(Target()) as apart, pytest.raises(problem):
+        apart.ask(method, seconds=1)
 
 
 def test_without_fork_a_thread_keeps_the_time():
-    assert _threaded(lambda: 7, 5) == 7
-    with pytest.raises(OutOfTime):
-        _threaded(lambda: time.sleep(5), 0.1)
+    with Threaded(Target()) as apart:
+        assert apart.ask("touch", seconds=5) == 1
+        with apart.fork("any", seconds=5) as part:
+            assert part.ask("touch", seconds=5) == 1
+        with pytest.raises(OutOfTime):
+            apart.ask("sleep", seconds=0.1)
+        with pytest.raises(Strange):
+            apart.ask("an_object", seconds=5)
+
+
+def test_without_fork_the_verdicts_are_the_same(monkeypatch):
+    monkeypatch.setattr(student, "Apart", Threaded)
+    exercise = exercises(1)[0]
+    assert exercise.checker().verdict(exercise.function()).status == RIGHT
+    for mistake, answer in answers(exercise)[0][:3]:
+        assert exercise.checker().verdict(answer).mistake == mistake

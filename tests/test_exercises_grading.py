@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import time
 from html.parser import HTMLParser
 
@@ -11,21 +12,14 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from lib.exercises import answers, grading
 from lib.exercises.__main__ import main
-from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, TO_READ, grade_cells, read_cells
+from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, cells_of, grade_cells
 from lib.exercises.catalogue import CODE, NUMBER, exercises
 from lib.exercises.grading import Mark, Report, grade_notebook
-from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker
+from lib.exercises.student import RIGHT, TO_DO, WRONG
 from lib.exercises.tables import write_csv, write_html
 from tools.insert_exercises import cells
 
 NUMBERS = {"weight_by_hand": "2 / 3", "allowed_pairs": "5050"}
-
-
-@pytest.fixture(autouse=True)
-def loud_checkers():
-    """Grading silences the calls inside notebooks; in this process it must not stay so."""
-    yield
-    Checker.silent = False
 
 
 def filled(chapter=1):
@@ -53,129 +47,204 @@ def write(notebook, path):
     return path
 
 
-def marks(notebook, tmp_path):
-    return {m.exercise: m for m in grade_cells(read_cells(write(notebook, tmp_path / "aluno.ipynb")))}
+def marks(notebook):
+    return {m.exercise: m for m in grade_cells(cells_of(nbformat.writes(notebook).encode()))}
 
 
-def test_right_answers_are_right(tmp_path):
-    found = marks(filled(), tmp_path)
+def test_right_answers_are_right():
+    found = marks(filled())
     assert [m.status for m in found.values()] == [RIGHT] * 6 + [TO_READ]
     assert found["open_masking"].detail.startswith("Na última")
 
 
-def test_untouched_answers_are_to_do(tmp_path):
-    found = marks(new_notebook(cells=cells(1)), tmp_path)
+def test_untouched_answers_are_to_do():
+    found = marks(new_notebook(cells=cells(1)))
     assert [m.status for m in found.values()] == [TO_DO] * 6 + [BLANK]
 
 
-def test_a_wrong_answer_comes_with_its_hint(tmp_path):
+def test_a_wrong_answer_comes_with_its_hint():
     notebook = filled()
     answer_cell(notebook, 1).source = "def minha_mascara(n):\n    return torch.ones(n, n).triu(1).bool()"
-    mark = marks(notebook, tmp_path)["causal_mask"]
+    mark = marks(notebook)["causal_mask"]
     assert mark.status == WRONG and "invertida" in mark.detail
 
 
-def test_a_broken_cell_takes_only_its_own_exercise(tmp_path, monkeypatch):
+def test_a_broken_cell_takes_only_its_own_exercise(monkeypatch):
     monkeypatch.setattr(answers, "CELL_SECONDS", 1)
     notebook = filled()
     answer_cell(notebook, 1).source = "def minha_mascara(n)\n    return 1"
     answer_cell(notebook, 2).source = "def minha_softmax(s):\n    return s\n\nwhile True:\n    pass"
     answer_cell(notebook, 3).source = "import sys\nsys.exit()\ndef mascara_do_lote(c, n):\n    return c"
     notebook.cells = [c for c in notebook.cells if c is not answer_cell(notebook, 4)]
-    found = marks(notebook, tmp_path)
+    found = marks(notebook)
     assert "SyntaxError" in found["causal_mask"].detail and "a tempo" in found["softmax"].detail
     assert "SystemExit" in found["batch_mask"].detail and found["masked_weights"].status == NOT_FOUND
     assert {found[n].status for n in ("causal_mask", "softmax", "batch_mask")} == {BROKEN}
     assert found["allowed_pairs"].status == found["weight_by_hand"].status == RIGHT
 
 
-def test_helpers_constants_and_magics_in_other_cells_are_used(tmp_path):
+def test_helpers_constants_and_magics_in_other_cells_are_used():
     notebook = filled()
     answer_cell(notebook, 1).source = "%time\ndef minha_mascara(n):\n    return ajuda(n) == UM"
     helper = "UM = 1\nprint(open('não existe'))\ndef ajuda(n):\n    return torch.ones(n, n).tril()"
     notebook.cells.insert(0, new_code_cell("import torch\ntorch.ones(10**9, 10**9)"))
     notebook.cells.insert(2, new_code_cell(helper))
-    assert marks(notebook, tmp_path)["causal_mask"].status == RIGHT
+    assert marks(notebook)["causal_mask"].status == RIGHT
 
 
-def test_the_last_definition_counts_and_ids_are_not_needed(tmp_path):
+def test_the_last_definition_counts_and_ids_are_not_needed():
     notebook = new_notebook(cells=[new_code_cell("import torch\ndef minha_mascara(n):\n    return 1")])
     notebook.cells.append(new_code_cell("def minha_mascara(n):\n    return torch.ones(n, n).tril().bool()"))
-    found = marks(notebook, tmp_path)
+    found = marks(notebook)
     assert found["causal_mask"].status == RIGHT and found["softmax"].status == NOT_FOUND
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("file", "problem"),
     [
-        ("", "não é um caderno"),
-        ("{", "não é um caderno"),
-        ("[1, 2]", "não tem células"),
-        ('{"cells": 3}', "não tem células"),
-        ('{"cells": [3]}', "não é um objeto"),
-        ('{"cells": []}', "nenhum exercício"),
-        ("[" * 100_000, "não é um caderno"),
-        ('{"cells": [{"cell_type": "code"}]}', "nenhum exercício"),
+        (b"", "vazio"),
+        (b"  \n", "vazio"),
+        (b"<html>", "não é um caderno, ou está cortado: o JSON quebra na linha 1"),
+        (nbformat.writes(new_notebook(cells=cells(1))).encode()[:-50], "cortado: o JSON quebra na linha"),
+        (b"[1, 2]", "não tem células"),
+        (b'{"cells": 3}', "não tem células"),
+        (b'{"cells": [3]}', "não é um objeto"),
+        (b'{"cells": []}', "nenhum exercício"),
+        (b"[" * 100_000, "níveis demais"),
+        (b'{"cells": ' + b"9" * 5000 + b"}", "em um número"),
+        (b'{"cells": [{"cell_type": "code"}]}', "nenhum exercício"),
+        ('{"cells": [], "título": "ção"}'.encode("latin-1"), "não está em UTF-8"),
+        (b'{"worksheets": [{"cells": []}], "nbformat": 3}', OLD),
     ],
 )
-def test_what_is_no_notebook_is_named(tmp_path, text, problem):
-    path = tmp_path / "x.ipynb"
-    path.write_text(text, encoding="utf-8")
+def test_what_is_no_notebook_is_named(file, problem):
     with pytest.raises(ValueError, match=problem):
-        grade_cells(read_cells(path))
+        list(grade_cells(cells_of(file)))
 
 
-def test_a_huge_file_is_not_read(tmp_path):
-    path = tmp_path / "x.ipynb"
-    with open(path, "wb") as file:
-        file.truncate(answers.LARGEST + 1)
-    with pytest.raises(ValueError, match="mais de 50 MB"):
-        read_cells(path)
+def test_a_byte_order_mark_is_no_obstacle():
+    file = b"\xef\xbb\xbf" + nbformat.writes(filled()).encode()
+    assert [m.status for m in grade_cells(cells_of(file))] == [RIGHT] * 6 + [TO_READ]
 
 
+def test_many_cells_are_no_obstacle():
+    notebook = filled()
+    notebook.cells += [new_code_cell(f"x{i} = {i}", id=f"c{i}") for i in range(2000)]
+    assert marks(notebook)["causal_mask"].status == RIGHT
+
+
+DECOY = "isca.txt"
 HOSTILE = {
-    "exits.ipynb": ("import os\nos._exit(0)\n", "sem resultado"),
-    "kills.ipynb": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "sinal 9"),
-    "memory.ipynb": ("hoard = [bytearray(2**33)]\n", None),
-    "prints.ipynb": ("print('{\"marks\": []}' * 10**6)\n", None),
+    "exits.ipynb": ("import os\nos._exit(0)\n", "encerrou o processo"),
+    "kills.ipynb": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "encerrou o processo"),
+    "memory.ipynb": ("hoard = [bytearray(2**33)]\n", "MemoryError"),
+    "deletes.ipynb": (f"import os\nos.remove({DECOY!r})\n", "FileNotFoundError"),
+    "pipes.ipynb": ("%pip install x\n!true\nimport os\nos.read(0, 1) or exit()\n", "SystemExit"),
+    "forges.ipynb": (
+        "import os\nfor n in range(3, 99):\n    try:\n"
+        '        os.write(n, b\'{"mark": ["softmax", "certo", ""]}\\n{"problem": ""}\\n\')\n'
+        "    except OSError:\n        pass\nos._exit(0)\n",
+        "encerrou o processo",
+    ),
+}
+FINE = {  # what a notebook may do to itself without a mark more or less
+    "prints.ipynb": "print('{\"marks\": []}' * 10**6)\n",
+    "closes.ipynb": "import os, sys\nsys.stdout.close()\nos.close(2)\n",
+    "moves.ipynb": "import os\nos.chdir('/')\n",
+    "patches.ipynb": (
+        "import lib.exercises.student as s, lib.exercises.values as v\n"
+        "v.same = s.same = lambda *_: True\ntorch.allclose = lambda *_, **__: True\n"
+        "s.Checker.judge = lambda *_: s.Verdict('certo', '', '')\n"
+    ),
 }
 
 
-def test_a_folder_of_hostile_notebooks(tmp_path, capsys):
+def test_a_folder_of_hostile_notebooks(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / DECOY).write_text("viva")
     write(filled(), tmp_path / "ana" / "01_masking.ipynb")
     (tmp_path / "ana" / "broken.ipynb").write_text("<html>", encoding="utf-8")
-    for name, (code, _) in HOSTILE.items():
+    for name, code in [(n, code) for n, (code, _) in HOSTILE.items()] + [*FINE.items()]:
         notebook = filled()
         answer_cell(notebook, 2).source = code + answer_cell(notebook, 2).source
+        answer_cell(notebook, 3).source = "def mascara_do_lote(c, n):\n    return torch.ones(n, n)"
         write(notebook, tmp_path / name)
     (tmp_path / ".ipynb_checkpoints").mkdir()
     write(filled(), tmp_path / ".ipynb_checkpoints" / "x.ipynb")
-    (tmp_path / "gone.ipynb").symlink_to(tmp_path / "nowhere")
+    unreadable(tmp_path / "unreadable")
     assert (
         main(["grade", str(tmp_path), "--jobs", "2", "--seconds", "90", "--out", str(tmp_path / "out")]) == 0
     )
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "grades.csv").read_text(encoding="utf-8"))))
     by_book = {name: [r for r in rows if r["caderno"] == name] for name in {r["caderno"] for r in rows}}
-    assert len(by_book) == 3 + len(HOSTILE), by_book.keys()
+    assert len(by_book) == 2 + len(HOSTILE) + len(FINE) + len(UNREADABLE), by_book.keys()
     assert [r["situação"] for r in by_book["ana/01_masking.ipynb"]] == [RIGHT] * 6 + [TO_READ]
     assert "não é um caderno" in by_book["ana/broken.ipynb"][0]["detalhe"]
-    assert by_book["gone.ipynb"][0]["situação"] == BROKEN
-    for name, (_, problem) in HOSTILE.items():
-        if problem:
-            assert problem in by_book[name][0]["detalhe"], name
-    memory = {r["exercício"]: r["situação"] for r in by_book["memory.ipynb"]}
-    assert memory["Uma softmax que não estoura"] == BROKEN and memory["A máscara, sem laços"] == RIGHT
-    assert {r["situação"] for r in by_book["prints.ipynb"]} == {RIGHT, TO_READ}
-    assert "ana/01_masking.ipynb: 6 of 6 right" in capsys.readouterr().out
+    for name, problem in UNREADABLE.items():
+        (row,) = by_book[f"unreadable/{name}"]
+        assert row["situação"] == BROKEN and problem in row["detalhe"], row
+    for name in (*HOSTILE, *FINE):
+        _, softmax, batch, *rest, _ = by_book[name]
+        assert batch["situação"] == WRONG and {r["situação"] for r in rest} == {RIGHT}, name
+        assert softmax["situação"] == (BROKEN if name in HOSTILE else RIGHT), (name, softmax)
+        assert name in FINE or HOSTILE[name][1] in softmax["detalhe"], softmax
+    assert (tmp_path / DECOY).read_text() == "viva"
+    printed = capsys.readouterr()
+    assert "ana/01_masking.ipynb: 6 of 6 right" in printed.out and "notebook" in printed.err
     page = (tmp_path / "out" / "grades.html").read_text(encoding="utf-8")
     assert all(name in page for name in HOSTILE) and "6 de 6" in page
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["grades.csv", "grades.html"]
+
+
+UNREADABLE = {
+    "folder.ipynb": "não é um arquivo comum",
+    "gone.ipynb": "não existe",
+    "loop.ipynb": "dá voltas",
+    "huge.ipynb": "mais de 50 MB",
+    "pipe.ipynb": "não é um arquivo comum",
+}
+
+
+def unreadable(folder):
+    folder.mkdir()
+    (folder / "folder.ipynb").mkdir()
+    (folder / "gone.ipynb").symlink_to(folder / "nowhere")
+    (folder / "loop.ipynb").symlink_to(folder / "loop.ipynb")
+    (folder / "round").symlink_to(folder)
+    os.mkfifo(folder / "pipe.ipynb")
+    with open(folder / "huge.ipynb", "wb") as file:
+        file.truncate(answers.LARGEST + 1)
+
+
+NAMES = [
+    "a b.ipynb",
+    "ação.ipynb",
+    "a\nb.ipynb",
+    "=cmd|'!A0.ipynb",
+    "<script>alert(1)<script>.ipynb",
+]
+
+
+def test_file_names_are_only_names(tmp_path, capsys):
+    for name in (*NAMES, b"latin-\xe7.ipynb".decode(errors="surrogateescape")):
+        (tmp_path / name).write_text('{"cells": [], "\\ud800": 1}')
+    assert main(["grade", str(tmp_path), "--jobs", "2"]) == 0
+    with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = {row["caderno"] for row in rows}
+    assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb"}
+    assert {row["detalhe"] for row in rows} == {"o caderno não tem nenhum exercício do curso"}
+    parser = Tags()
+    parser.feed((tmp_path / "grades.html").read_text(encoding="utf-8"))
+    assert "script" not in parser.tags
+    assert len(capsys.readouterr().out.splitlines()) == len(rows)
 
 
 STAYS = """
 import os, time
 if os.fork() == 0:
-    os.setpgid(0, 0)
-    while True:
+    os.setsid()
+    for _ in range(300):
         open({marker!r}, "w").write(str(time.time()))
         time.sleep(0.1)
 while True:
@@ -192,20 +261,19 @@ def test_a_notebook_out_of_time_leaves_no_process_behind(tmp_path):
     marker = tmp_path / "alive"
     notebook = filled()
     answer_cell(notebook, 1).source = STAYS.format(marker=str(marker))
-    report = grade_notebook(write(notebook, tmp_path / "x.ipynb"), "x.ipynb", seconds=15)
-    assert "não terminou em 15 segundos" in report.problem and marker.exists()
+    report = grade_notebook(write(notebook, tmp_path / "x.ipynb"), "x.ipynb", seconds=9)
+    assert report.problem == "o caderno não terminou em 9 segundos" and marker.exists()
     last = marker.read_text()
     time.sleep(0.5)
     assert marker.read_text() == last
 
 
-def test_a_forged_or_half_written_answer_is_no_report():
-    for answer in (b"", b"{", b"[1]", b"null", b'{"marks": 3}', b'{"marks": [3]}'):
+def test_a_half_written_answer_is_no_report():
+    for answer in (b"", b"{", b"[1]\n", b"null\n", b'{"mark": 3}\n', b'{"problem"'):
         assert grading._report("x", 0, answer).problem
-    assert (
-        grading._report("x", -9, b"").problem
-        == "o processo do caderno terminou sem resultado (morto pelo sinal 9)"
-    )
+    kept = grading._report("x", 0, b'{"mark": ["softmax", "certo", ""]}\n{"ma')
+    assert kept.marks == [Mark("softmax", RIGHT)] and kept.problem
+    assert grading._report("x", 0, b'{"problem": ""}\n') == Report("x", [])
 
 
 class Tags(HTMLParser):

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 
 from tqdm import tqdm
 
-from lib.exercises.grading import SECONDS, grade_folder, notebooks_in, work
+from lib.exercises.grading import SECONDS, Report, grade_folder, notebooks_in, work
 from lib.exercises.tables import write_csv, write_html
 
 
@@ -19,11 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
     grade.add_argument("--seconds", type=float, default=SECONDS, help="time limit of each notebook")
     grade.add_argument("--jobs", type=int, default=1, help="notebooks graded at the same time")
     worker = commands.add_parser("work")  # one notebook, in the process that grade starts for it
-    worker.add_argument("notebook", type=Path)
     worker.add_argument("answer", type=int)
     options = parser.parse_args(arguments)
     if options.command == "work":
-        work(options.notebook, options.answer)
+        work(options.answer)
     if not options.folder.is_dir():
         parser.error(f"{options.folder} is not a folder")
     if not notebooks_in(options.folder):
@@ -31,18 +31,33 @@ def main(arguments: list[str] | None = None) -> int:
     if options.jobs < 1 or options.seconds <= 0:
         parser.error("--jobs and --seconds must be positive")
     out = options.out or options.folder
-    out.mkdir(parents=True, exist_ok=True)
-    reports = grade_folder(
-        options.folder,
-        seconds=options.seconds,
-        jobs=options.jobs,
-        progress=lambda done, total: tqdm(done, total=total, unit="notebook", disable=None),
-    )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=out).close()  # rather now than after an hour of grading
+    except OSError as error:
+        parser.error(f"{out}: {error.strerror}")
+    try:
+        reports = grade_folder(
+            options.folder,
+            seconds=options.seconds,
+            jobs=options.jobs,
+            progress=lambda done, total: tqdm(done, total=total, unit="notebook"),
+        )
+    except KeyboardInterrupt:
+        print("interrupted: no table was written", file=sys.stderr)
+        return 130
     write_csv(reports, out / "grades.csv")
     write_html(reports, out / "grades.html")
     for report in reports:
-        print(f"{report.notebook}: {report.problem or f'{report.right} of {report.checked} right'}")
+        print(line(report))
     return 0
+
+
+def line(report: Report) -> str:
+    """One line for the console, whatever characters the name of the file has."""
+    name = report.notebook if report.notebook.isprintable() else ascii(report.notebook)
+    right = f"{report.right} of {report.checked} right"
+    return f"{name}: {', '.join(filter(None, (right if report.marks else '', report.problem)))}"
 
 
 if __name__ == "__main__":

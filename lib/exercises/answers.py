@@ -1,23 +1,28 @@
-"""Runs the answers of one student's notebook through the checkers, inside the process made for it.
+"""Runs the answers of one student's notebook through the checkers.
 
-Only what the exercises need is run: the cells that answer them, and the imports, functions and plain
-constants of the other cells, in order. A cell that fails takes only its own exercises with it.
+Only what the exercises need is run, in a process apart: the cells that answer them and those a student wrote
+beside them; of the cells before, the imports, functions and plain constants. A cell that fails takes only its
+own exercises with it; one that never ends, or ends its process, is left out, and the rest is run again. The
+verdicts are reached here, where nothing of the notebook runs.
 """
 
 import ast
+import contextlib
 import json
 import re
-import signal
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, OPEN, Exercise, all_exercises
+from lib.exercises.isolation import Apart, Forked, OutOfTime, Strange, TooLarge, Vanished
 from lib.exercises.student import Checker
 
 CELL_SECONDS = 10
 LARGEST = 50 * 2**20  # a notebook's file, in bytes
 NOT_FOUND, BROKEN, TO_READ, BLANK = "não encontrado", "falhou", "a ler", "em branco"
 INVITATION = "*Escreva aqui a sua resposta.*"  # what the cell of an open question says at first
+OLD = "o arquivo é um caderno de formato antigo: abra-o no JupyterLab, salve-o e envie-o de novo"
 
 
 class Mark(NamedTuple):
@@ -28,21 +33,25 @@ class Mark(NamedTuple):
     detail: str = ""
 
 
-class CellTimeout(BaseException):
-    """A cell took too long. No answer's `except Exception` swallows it."""
-
-
-def read_cells(path: Path) -> list[dict]:
+def cells_of(file: bytes) -> list[dict]:
     """The cells of a notebook; ValueError, with a sentence for the teacher, if it is none."""
-    if path.stat().st_size > LARGEST:
+    if len(file) > LARGEST:
         raise ValueError(f"o arquivo tem mais de {LARGEST // 2**20} MB")
+    if not file.strip():
+        raise ValueError("o arquivo está vazio")
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"o arquivo não é um caderno: {type(error).__name__}") from None
+        notebook = json.loads(file.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ValueError("o arquivo não é um caderno: o texto não está em UTF-8") from None
+    except ValueError as error:
+        where = f"na linha {error.lineno}" if isinstance(error, json.JSONDecodeError) else "em um número"
+        raise ValueError(f"o arquivo não é um caderno, ou está cortado: o JSON quebra {where}") from None
+    except RecursionError:
+        raise ValueError("o arquivo não é um caderno: o JSON tem níveis demais") from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
-        raise ValueError("o arquivo não é um caderno: não tem células")
+        old = isinstance(notebook, dict) and "worksheets" in notebook
+        raise ValueError(OLD if old else "o arquivo não é um caderno: não tem células")
     plain = []
     for cell in cells:
         if not isinstance(cell, dict):
@@ -53,14 +62,15 @@ def read_cells(path: Path) -> list[dict]:
     return plain
 
 
-def grade_cells(cells: list[dict]) -> list[Mark]:
-    """The marks of a notebook: one for each exercise of the chapters that it holds."""
-    Checker.silent = True
+def grade_cells(cells: list[dict]) -> Iterator[Mark]:
+    """The marks of a notebook, one after the other: one for each exercise of the chapters that it holds."""
     wanted = _exercises_in(cells)
     if not wanted:
         raise ValueError("o caderno não tem nenhum exercício do curso")
-    space, failures = _run(cells, {e.answer for e in wanted if e.answer})
-    return [_mark(exercise, space, failures, cells) for exercise in wanted]
+    apart, failures = _run(cells, {e.answer for e in wanted if e.answer})
+    with apart:
+        for exercise in wanted:
+            yield _mark(exercise, apart, failures, cells)
 
 
 def _exercises_in(cells: list[dict]) -> list[Exercise]:
@@ -73,48 +83,58 @@ def _exercises_in(cells: list[dict]) -> list[Exercise]:
 def _answers(cell: dict, exercise: Exercise) -> bool:
     if cell["id"].startswith(f"ex-{exercise.chapter:02}-{exercise.number}-"):
         return True
-    defines = rf"^(?:def\s+{exercise.answer}\s*\(|{exercise.answer}\s*=)"
-    return bool(
-        exercise.answer and cell["kind"] == "code" and re.search(defines, cell["source"], re.MULTILINE)
+    return bool(exercise.answer and cell["kind"] == "code" and _binds(cell["source"], exercise.answer))
+
+
+def _binds(source: str, name: str) -> bool:
+    # Not by parsing: a cell that does not parse still is the one where the answer should have been.
+    return name in source and bool(
+        re.search(rf"^(?:def\s+{name}\s*\(|{name}\s*(?::[^=\n]+)?=(?!=))", source, re.MULTILINE)
     )
 
 
-def _run(cells: list[dict], answers: set[str]) -> tuple[dict, dict[str, str]]:
-    """Run what the answers need; returns the names, and for each answer whose cell failed, how."""
-    space, failures = {"__name__": "__main__"}, {}
-    for cell in (c for c in cells if c["kind"] == "code"):
-        source = "\n".join("" if re.match(r"\s*[%!]", line) else line for line in cell["source"].splitlines())
-        named = {a for a in answers if re.search(rf"^(?:def\s+{a}\s*\(|{a}\s*=)", source, re.MULTILINE)}
-        problem = _run_cell(source, space, whole=bool(named))
-        for answer in named:
-            failures.pop(answer, None)
-            if problem:
-                failures[answer] = problem
-    return space, failures
+class Notebook:
+    """The names of a notebook, in the process where its cells are run."""
 
+    def __init__(self) -> None:
+        self.space = {"__name__": "__main__"}
 
-def _run_cell(source: str, space: dict, *, whole: bool) -> str:
-    """Run a cell, or only its definitions; what went wrong, if anything did."""
-
-    def out_of_time(*_: object) -> None:
-        raise CellTimeout
-
-    signal.signal(signal.SIGALRM, out_of_time)
-    signal.alarm(CELL_SECONDS)
-    try:
-        tree = ast.parse(source)
-        if whole:
-            exec(compile(tree, "<celula>", "exec"), space)
-            return ""
-        for statement in filter(_is_definition, tree.body):
-            exec(compile(ast.Module([statement], []), "<celula>", "exec"), space)
+    def answer(self, source: str) -> str:
+        """Run a cell that answers an exercise; what went wrong, if anything did."""
+        try:
+            self._execute(_parsed(source))
+        except BaseException as error:  # SystemExit and KeyboardInterrupt end the cell, not the grading
+            return f"a célula parou com {type(error).__name__}: {str(error)[:200]}"
         return ""
-    except CellTimeout:
-        return "a célula não terminou a tempo"
-    except BaseException as error:  # SystemExit and KeyboardInterrupt end the cell, not the grading
-        return f"a célula parou com {type(error).__name__}: {str(error)[:200]}"
-    finally:
-        signal.alarm(0)
+
+    def prepare(self, source: str, whole: bool) -> str:
+        """Run another cell, or only its definitions, for what the answers may use of it."""
+        with contextlib.suppress(SyntaxError):
+            for statement in _parsed(source).body:
+                if whole or _is_definition(statement):
+                    with contextlib.suppress(BaseException):
+                        self._execute(ast.Module([statement], []))
+        return ""
+
+    def _execute(self, tree: ast.Module) -> None:
+        Checker.silent = True  # the calls of checkers inside a notebook have nothing to say here
+        exec(compile(tree, "<celula>", "exec"), self.space)
+
+    def names(self) -> list[str]:
+        return [str(name) for name in self.space]
+
+    def part(self, name: str) -> Answer:
+        return Answer(self.space[name])
+
+
+def _parsed(source: str) -> ast.Module:
+    """The cell's code; lines that only a notebook understands (%magic, !command) are left out."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return ast.parse(
+            "\n".join("" if re.match(r"\s*[%!]", line) else line for line in source.splitlines())
+        )
 
 
 def _is_definition(statement: ast.stmt) -> bool:
@@ -129,15 +149,49 @@ def _is_definition(statement: ast.stmt) -> bool:
     return True
 
 
-def _mark(exercise: Exercise, space: dict, failures: dict[str, str], cells: list[dict]) -> Mark:
+def _run(cells: list[dict], answers: set[str]) -> tuple[Forked, dict[str, str]]:
+    """Run what the answers need; returns the process that holds them and, for each that failed, how."""
+    first = next((i for i, c in enumerate(cells) if re.match(r"ex-\d\d-", c["id"])), len(cells))
+    left_out: dict[int, str] = {}
+    while True:
+        apart, failures = Apart(Notebook()), {}
+        for i, cell in ((i, c) for i, c in enumerate(cells) if c["kind"] == "code"):
+            named = {a for a in answers if _binds(cell["source"], a)}
+            problem = left_out.get(i)
+            if problem is None:
+                try:
+                    request = ("answer", cell["source"]) if named else ("prepare", cell["source"], i > first)
+                    problem = str(apart.ask(*request, seconds=CELL_SECONDS))
+                except (OutOfTime, Vanished, TooLarge, Strange) as error:
+                    late = isinstance(error, OutOfTime)
+                    left_out[i] = (
+                        "a célula não terminou a tempo"
+                        if late
+                        else "a célula encerrou o processo em que rodava"
+                    )
+                    apart.__exit__()
+                    break
+            for answer in named:
+                failures.pop(answer, None)
+                if problem:
+                    failures[answer] = problem
+        else:
+            return apart, failures
+
+
+def _mark(exercise: Exercise, apart: Forked, failures: dict[str, str], cells: list[dict]) -> Mark:
     if exercise.kind == OPEN:
         return _open_mark(exercise, cells)
     if exercise.answer in failures:
         return Mark(exercise.name, BROKEN, failures[exercise.answer])
-    if exercise.answer not in space:
-        what = "a função" if exercise.kind == CODE else "o nome"
-        return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no caderno")
-    verdict = exercise.checker().verdict(space[exercise.answer])
+    try:
+        if exercise.answer not in apart.ask("names", seconds=CELL_SECONDS):
+            what = "a função" if exercise.kind == CODE else "o nome"
+            return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no caderno")
+        with apart.fork(exercise.answer, seconds=CELL_SECONDS) as answer:
+            verdict = exercise.checker().judge(answer, exercise.answer)
+    except (OutOfTime, Vanished, TooLarge, Strange):
+        return Mark(exercise.name, BROKEN, "o processo do caderno deixou de responder")
     return Mark(exercise.name, verdict.status, verdict.text if verdict.mistake else "")
 
 

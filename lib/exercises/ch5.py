@@ -154,18 +154,20 @@ def check_pseudo_perplexity(student: Student) -> None:
     ids = torch.tensor([1, 5, 3, 6, 4, 2])
     counted = torch.tensor([False, True, True, True, True, False])
     for g in (torch.Generator().manual_seed(0), *student.randoms(3)):
-        _expect_pseudo(student, _model(g), ids, counted)
+        _expect_pseudo(student, _Model(g), ids, counted)
 
 
-def _model(g: torch.Generator):
+class _Model:
     """A toy model whose logits (N, V) at a place depend on the token there and on its neighbours."""
-    own, near = 2 * torch.randn(8, 8, generator=g), torch.randn(2, 8, 8, generator=g)
 
-    def modelo(ids: Tensor) -> Tensor:
-        left, right = near[0][ids.roll(1)], near[1][ids.roll(-1)]
-        return own[ids] + left + right
+    __name__ = "modelo"
 
-    return modelo
+    def __init__(self, g: torch.Generator) -> None:
+        self.own, self.near = 2 * torch.randn(8, 8, generator=g), torch.randn(2, 8, 8, generator=g)
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        left, right = self.near[0][ids.roll(1)], self.near[1][ids.roll(-1)]
+        return self.own[ids] + left + right
 
 
 def _expect_pseudo(student: Student, model, ids: Tensor, counted: Tensor) -> None:

@@ -10,29 +10,23 @@ that mistake, however it was written:
 The hints are in `texts/`, in Portuguese, by key: here and in the checkers a mistake is its key.
 """
 
-import contextlib
 import functools
-import io
 import math
 import secrets
+import time
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
 
+from lib.exercises.calling import Answer
 from lib.exercises.catalogue import mistakes_of
-from lib.exercises.isolation import OutOfTime, Vanished, isolated
-from lib.exercises.values import (
-    changed_since,
-    clean,
-    first_difference,
-    kind_of_difference,
-    same,
-    show,
-    snapshot,
-)
+from lib.exercises.isolation import Apart, Asked, OutOfTime, TooLarge, Vanished
+from lib.exercises.values import Unfit, first_difference, kind_of_difference, restored, same, show, watched
 
+Asking = Callable[..., dict]  # a method of `Answer` by its name, with its arguments
 SECONDS = 10.0
 RIGHT, WRONG, TO_DO = "certo", "errado", "a fazer"
 
@@ -62,40 +56,39 @@ class AnyOf(tuple):
 class Student:
     """A student's function: call it with named inputs, then `expect` something of the result."""
 
-    def __init__(self, function: Callable) -> None:
-        if function is Ellipsis:
+    def __init__(self, asked: Asking) -> None:
+        self.asked = asked
+        what = asked("what")
+        if "stub" in what:
             raise NotYet
-        if not callable(function):
-            raise Rejected("nao_funcao", Recebido=show(_or_type(function)))
-        self.function = function
+        if "function" not in what:
+            raise Rejected("nao_funcao", Recebido=what.get("unfit") or show(restored(what["value"])))
         self.given: dict[str, Any] = {}
         self.seed = secrets.randbits(32)  # a new one at each check: no answer can know the random inputs
 
     def __call__(self, **inputs: Any) -> Any:
-        """The cleaned result of the function, which gets the inputs by position, in the order written."""
+        """The result of the function, which gets the inputs by position, in the order written."""
         self.given = inputs
-        before, printed = {k: snapshot(v) for k, v in inputs.items()}, io.StringIO()
-        try:
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-                result = self.function(*inputs.values())
-        except NotImplementedError:
-            raise NotYet from None
-        except (MemoryError, RecursionError) as error:
-            self.reject("memoria" if isinstance(error, MemoryError) else "excecao", got=_named(error))
-        except BaseException as error:
-            self.reject("memoria" if "allocate memory" in str(error) else "excecao", got=_named(error))
-        if result is Ellipsis:
+        reply = self.asked("call", *inputs.values())
+        if "stub" in reply:
             raise NotYet
-        for name, value in inputs.items():
-            if changed_since(value, before[name]):
-                changed, self.given = show(value), before
-                self.reject("altera_entrada", got=f"{name} virou {changed}")
-        if result is None:
-            self.reject("imprime" if printed.getvalue().strip() else "sem_retorno", got="None")
-        try:
-            return clean(result)
-        except TypeError as error:
-            self.reject("tipo", got=str(error))
+        if "raised" in reply:
+            self.reject("memoria" if reply["memory"] else "excecao", got=str(reply["raised"]))
+        for (name, value), after in zip(inputs.items(), reply["inputs"], strict=True):
+            if isinstance(value, torch.Generator):
+                value.set_state(torch.frombuffer(bytearray(after), dtype=torch.uint8))
+            elif after != watched(value):
+                self.reject("altera_entrada", got=f"{name} virou {_shown(after)}")
+        if "unfit" in reply:
+            self.reject("forma" if reply["large"] else "tipo", got=str(reply["unfit"]))
+        if reply["value"] is None:
+            self.reject("imprime" if reply["printed"] else "sem_retorno", got="None")
+        return restored(reply["value"])
+
+    @functools.cached_property
+    def code(self) -> dict:
+        """What the code shows: whether there is a "loop", and the "names" used."""
+        return self.asked("code")
 
     def expect(self, got: Any, expected: Any, otherwise: str = "", **mistakes: Any) -> None:
         """Reject `got` unless it is `expected`; if it is what a known mistake gives, say which.
@@ -119,18 +112,19 @@ class Student:
             self.reject(mistake, expected, got)
 
     def expect_reproducible(self, draw: Callable[[torch.Generator], Any]) -> None:
-        """Same seed, same draw, whatever the global generator does; and another seed, another draw."""
-        draws = []
-        for seed, elsewhere in ((1, 10), (1, 20), (2, 10), (3, 10)):
-            torch.manual_seed(elsewhere)
-            draws.append(draw(torch.Generator().manual_seed(seed)))
-        first, again, *others = draws
+        """Same seed, same draw; another seed, or the same generator further on, another draw."""
+        g = torch.Generator().manual_seed(1)
+        first, further = draw(g), draw(g)
+        again, *others = (draw(torch.Generator().manual_seed(seed)) for seed in (1, 2, 3))
         self.require(same(first, again), "ignora_gerador", f"{show(first)}, como na primeira vez", again)
         self.require(
             not all(same(first, other) for other in others),
             "ignora_gerador",
             "sorteios diferentes com sementes diferentes",
             first,
+        )
+        self.require(
+            not same(first, further), "ignora_gerador", "outro sorteio na segunda chamada", "o mesmo sorteio"
         )
 
     def randoms(self, times: int = 5) -> list[torch.Generator]:
@@ -151,7 +145,7 @@ class Student:
 class Checker:
     """A checker as notebooks call it: `check_softmax(minha_softmax)` prints; `verdict` returns instead."""
 
-    silent = False  # while grading, the calls inside the notebooks have nothing to say
+    silent = False
 
     def __init__(self, examine: Callable, subject: type) -> None:
         functools.update_wrapper(self, examine)
@@ -163,24 +157,31 @@ class Checker:
             print(self.verdict(answer).text)
 
     def verdict(self, answer: Any, seconds: float = SECONDS) -> Verdict:
-        """The verdict on an answer, reached in a process of its own."""
+        """The verdict, reached in this process, on an answer that runs in one of its own."""
+        name = answer.__name__ if isinstance(answer, FunctionType) else "a resposta"
+        with Apart(Answer(answer)) as apart:
+            return self.judge(apart, name, seconds)
+
+    def judge(self, apart: Asked, name: str, seconds: float = SECONDS) -> Verdict:
+        """The verdict on an answer that already is in a process of its own."""
+        deadline = time.monotonic() + seconds
+
+        def asked(method: str, *arguments: Any) -> dict:
+            return apart.ask(method, *arguments, seconds=deadline - time.monotonic())
+
         try:
-            return Verdict(*isolated(lambda: self.judge(answer), seconds))
+            self.examine(self.subject(asked))
+        except NotYet:
+            return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")
+        except Rejected as rejected:
+            return self._wrong(rejected.mistake, rejected.facts)
         except OutOfTime:
             return self._wrong("tempo", {})
         except Vanished:
             return self._wrong("saiu", {})
-
-    def judge(self, answer: Any) -> Verdict:
-        """The verdict, reached in this very process: only for answers that are known to end."""
-        try:
-            self.examine(self.subject(answer))
-        except NotYet:
-            name = getattr(answer, "__name__", "a resposta")
-            return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")
-        except Rejected as rejected:
-            return self._wrong(rejected.mistake, rejected.facts)
-        except BaseException:  # an object whose comparison, length or conversion is a trap
+        except TooLarge:
+            return self._wrong("memoria", {})
+        except Exception:  # replies that are not what an honest answer's process says
             return self._wrong("estranho", {})
         return Verdict(RIGHT, "", "✔ Certo! A resposta passou em todas as verificações.")
 
@@ -194,13 +195,13 @@ class Checker:
 class Number:
     """A number derived by hand."""
 
-    def __init__(self, answer: Any) -> None:
-        if answer is Ellipsis or answer is None:
+    def __init__(self, asked: Asking) -> None:
+        what = asked("what")
+        if "stub" in what or what.get("value", ...) is None:
             raise NotYet
-        try:
-            self.value = clean(answer)
-        except TypeError as error:
-            raise Rejected("tipo", Recebido=str(error)) from None
+        if "value" not in what:
+            raise Rejected("tipo", Esperado="um número", Recebido=str(what.get("unfit", "uma função")))
+        self.value = restored(what["value"])
         if isinstance(self.value, Tensor) and self.value.numel() == 1:
             self.value = self.value.item()
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
@@ -229,26 +230,9 @@ def number_checker(examine: Callable[[Number], None]) -> Checker:
     return Checker(examine, Number)
 
 
-def _named(error: BaseException) -> str:
-    line = next((t.tb_lineno for t in _frames(error)), None)
-    text = str(error).splitlines()[0][:160] if str(error) else ""
-    return f"{type(error).__name__}: {text}" + (f" (linha {line} da célula)" if line else "")
-
-
-def _frames(error: BaseException):
-    """Frames of the answer itself, outermost first: those whose file is a notebook's cell."""
-    frame = error.__traceback__
-    while frame is not None:
-        if (
-            "ipykernel" in frame.tb_frame.f_code.co_filename
-            or frame.tb_frame.f_code.co_filename == "<celula>"
-        ):
-            yield frame
-        frame = frame.tb_next
-
-
-def _or_type(answer: Any) -> Any:
+def _shown(after: Any) -> str:
+    """An input as a call left it: of a tensor, its entries."""
     try:
-        return clean(answer)
-    except TypeError as error:
-        return str(error)
+        return show(restored(after[0] if isinstance(after[0], dict) else after))
+    except (LookupError, TypeError, Unfit):
+        return show(after)

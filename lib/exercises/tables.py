@@ -1,8 +1,12 @@
 """The table of a grading, for a spreadsheet (CSV) and for a browser (HTML), in Portuguese."""
 
+import contextlib
 import csv
 import html
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from lib.exercises.answers import BROKEN
 from lib.exercises.catalogue import all_exercises
@@ -11,7 +15,7 @@ from lib.exercises.grading import Report
 
 def write_csv(reports: list[Report], path: Path) -> None:
     """One row per notebook and exercise. A cell that a spreadsheet would take for a formula is quoted."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with _replacing(path) as file:
         table = csv.writer(file)
         table.writerow(["caderno", "capítulo", "exercício", "situação", "detalhe"])
         titles = {e.name: (e.chapter, e.title) for e in all_exercises()}
@@ -26,7 +30,16 @@ def write_csv(reports: list[Report], path: Path) -> None:
 
 
 def _tame(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n") else text
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """A text file that takes the place of `path` when it is whole; names that are not UTF-8 are escaped."""
+    fresh = path.with_name(f".{path.name}.new")
+    with open(fresh, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        yield file
+    os.replace(fresh, path)
 
 
 STYLE = """
@@ -53,12 +66,13 @@ def write_html(reports: list[Report], path: Path) -> None:
         for i, r in enumerate(reports)
     )
     overview = _table(("caderno", "certos", "problema"), summary)
-    path.write_text(
+    page = (
         f'<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Correção</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>'
-        f"<h1>Correção</h1>{overview}{sections}</main></body></html>\n",
-        encoding="utf-8",
+        f"<h1>Correção</h1>{overview}{sections}</main></body></html>\n"
     )
+    with _replacing(path) as file:
+        file.write(page)
 
 
 def _marks(report: Report) -> str:

@@ -1,6 +1,5 @@
-"""Values that students return: made plain, compared, shown in one line, and watched for changes."""
+"""Values that students return: told in plain data, compared, shown in one line, and watched for changes."""
 
-import copy
 import math
 import numbers
 from typing import Any
@@ -8,21 +7,73 @@ from typing import Any
 import torch
 from torch import Tensor
 
+MOST = 1_000_000  # entries of a tensor or of a list, beyond any right answer
 
-def clean(value: Any, depth: int = 0) -> Any:
-    """The value in plain types, so that no method of the student's own decides a comparison."""
+
+class Unfit(Exception):
+    """A value that is no answer to any exercise: of another type, or far too large."""
+
+    def __init__(self, what: str, large: bool = False) -> None:
+        super().__init__(what)
+        self.large = large
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """The value as numbers, texts, lists and bytes: no method of the student's own decides anything."""
     if isinstance(value, Tensor):
-        plain = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
-        return plain.clone()
+        return _plain_tensor(value)
     if type(value) in (bool, int, float, str) or value is None:
         return value
     if isinstance(value, numbers.Number) and type(value).__module__ == "numpy":
         return value.item()
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
-        if depth > 3 or len(value) > 100_000:
-            raise TypeError("uma sequência grande demais")
-        return [clean(item, depth + 1) for item in value]
-    raise TypeError(f"um objeto do tipo {type(value).__name__}")
+        if depth > 3 or len(value) > MOST:
+            raise Unfit("uma sequência grande demais", large=True)
+        return [plain(item, depth + 1) for item in value]
+    raise Unfit(f"um objeto do tipo {type(value).__name__}")
+
+
+def _plain_tensor(value: Tensor) -> dict:
+    try:
+        tensor = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
+    except NotImplementedError:  # a sparse one
+        raise Unfit("um tensor que não é denso") from None
+    if tensor.numel() > MOST:
+        raise Unfit(f"um tensor de forma {tuple(tensor.shape)}", large=True)
+    if tensor.device.type != "cpu":
+        raise Unfit("um tensor que não está na CPU")
+    flat = tensor.resolve_conj().resolve_neg().reshape(-1).contiguous()
+    return {
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "bytes": flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"",
+    }
+
+
+def restored(data: Any) -> Any:
+    """The value that `plain` told; an error if it told something else."""
+    if isinstance(data, list):
+        return [restored(item) for item in data]
+    if isinstance(data, dict):
+        dtype = getattr(torch, data["dtype"])
+        if not isinstance(dtype, torch.dtype):
+            raise Unfit(f"um tensor do tipo {data['dtype']}")
+        entries = torch.frombuffer(bytearray(data["bytes"]), dtype=dtype) if data["bytes"] else []
+        return torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
+    if data is None or type(data) in (bool, int, float, str):
+        return data
+    raise Unfit(f"um objeto do tipo {type(data).__name__}")
+
+
+def watched(value: Any) -> Any:
+    """What must be the same after a call as before it; of a generator, its state; of a function, nothing."""
+    if isinstance(value, torch.Generator):
+        return value.get_state().numpy().tobytes()
+    if isinstance(value, Tensor):
+        return [plain(value), value.requires_grad]
+    if isinstance(value, set):
+        return sorted(value)
+    return None if callable(value) else plain(value)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -102,19 +153,3 @@ def first_difference(expected: Tensor, got: Tensor) -> dict[str, str]:
         return {}
     where = tuple(differs.nonzero()[0].tolist())
     return {"Posição": f"{list(where)}: esperado {show(expected[where])}, recebido {show(got[where])}"}
-
-
-def snapshot(value: Any) -> Any:
-    return value if isinstance(value, torch.Generator) or callable(value) else copy.deepcopy(value)
-
-
-def changed_since(value: Any, before: Any) -> bool:
-    if isinstance(value, torch.Generator) or callable(value):
-        return False
-    if isinstance(value, Tensor):
-        return (
-            value.dtype != before.dtype
-            or value.requires_grad != before.requires_grad
-            or not same(value, before)
-        )
-    return value != before

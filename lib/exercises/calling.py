@@ -1,0 +1,104 @@
+"""An answer where it runs: in a process of its own, it is called and what happened is told in plain data."""
+
+import contextlib
+import io
+import os
+import random
+from typing import Any
+
+import numpy
+import torch
+
+from lib.exercises.inspection import has_loop, names_used
+from lib.exercises.values import Unfit, plain, watched
+
+
+class Answer:
+    """A student's function or number. Its methods are asked for from another process (see `isolation`)."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def what(self) -> dict:
+        """What it is: the stub, a function, or a value."""
+        if self.value is Ellipsis:
+            return {"stub": True}
+        if callable(self.value):
+            return {"function": True}
+        return {"value": None} if self.value is None else _told(self.value)
+
+    def code(self) -> dict:
+        """What its code shows: whether it loops, and the names that it uses."""
+        return {"loop": has_loop(self.value), "names": sorted(names_used(self.value))}
+
+    def call(self, *inputs: Any) -> dict:
+        """Call it: what it returned, whether it printed, and what became of its inputs."""
+        _shuffle_global_generators()
+        printed = _Sink()
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+                result = self.value(*inputs)
+        except NotImplementedError:
+            return {"stub": True}
+        except BaseException as error:
+            memory = isinstance(error, MemoryError) or "allocate memory" in str(error)
+            return {"raised": _named(error), "memory": memory}
+        if result is Ellipsis:
+            return {"stub": True}
+        told = {"value": None} if result is None else _told(result)
+        return told | {"printed": printed.used, "inputs": [*map(_seen, inputs)]}
+
+
+def _told(value: Any) -> dict:
+    try:
+        return {"value": plain(value)}
+    except Unfit as problem:
+        return {"unfit": str(problem), "large": problem.large}
+
+
+def _seen(value: Any) -> Any:
+    try:
+        return watched(value)
+    except Exception:  # whatever it has become, it is not what it was
+        return "irreconhecível"
+
+
+class _Sink(io.TextIOBase):
+    """Keeps of all that is printed only whether it was anything."""
+
+    used = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.used = self.used or bool(text.strip())
+        return len(text)
+
+
+def _shuffle_global_generators() -> None:
+    """No answer that draws from them gets the same twice: only the generator that was passed is a seed."""
+    seed = int.from_bytes(os.urandom(4), "big")
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def _named(error: BaseException) -> str:
+    """The error on one line, with the line of the answer's own cell where it happened."""
+    try:
+        text = str(error).splitlines()[0][:160]
+    except Exception:  # an exception of the student's own may have no text, or a trap for one
+        text = ""
+    line = next(_lines(error), None)
+    return f"{type(error).__name__}: {text}" + (f" (linha {line} da célula)" if line else "")
+
+
+def _lines(error: BaseException):
+    """Line numbers in the answer itself, outermost first: in files that are a notebook's cell."""
+    frame = error.__traceback__
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        if "ipykernel" in file or file == "<celula>":
+            yield frame.tb_lineno
+        frame = frame.tb_next
