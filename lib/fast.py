@@ -14,6 +14,7 @@ None of this is an approximation: loss and gradients are those of `MaskedLM.loss
 together. With dropout, the same distribution is drawn in another order.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -128,28 +129,30 @@ def pack(real: Tensor) -> Tensor:
     lengths = real.sum(1).tolist()
     longest = max(lengths)
     widths = sorted({longest + longest * extra // 32 for extra in range(9)})
-    plans = {width: first_fit(lengths, width) for width in widths}
-    width = min(widths, key=lambda width: width * len(plans[width]))
-    where = torch.arange(real.numel()).view(real.shape)
-    packed = torch.full((len(plans[width]), width), -1)
-    for row, sentences in zip(packed, plans[width], strict=True):
-        tokens = torch.cat([where[b][real[b]] for b in sentences])
-        row[: len(tokens)] = tokens
-    return packed  # (R, T)
+    plans = {width: best_fit(lengths, width) for width in widths}
+    width = min(widths, key=lambda width: width * plans[width][0])
+    rows, starts = plans[width]
+    packed = torch.full((rows * width,), -1)
+    places = torch.tensor(starts)[:, None] + real.cumsum(1) - 1  # (B, N), of use where real
+    packed[places[real]] = torch.arange(real.numel()).view(real.shape)[real]
+    return packed.view(rows, width)  # (R, T)
 
 
-def first_fit(lengths: Sequence[int], width: int) -> list[list[int]]:
-    """The sentences of each row: longest first, each goes to the first row that has room for it."""
-    rows: list[list[int]] = []
-    room: list[int] = []
+def best_fit(lengths: Sequence[int], width: int) -> tuple[int, list[int]]:
+    """How many rows of `width` it takes, and where each sentence starts, counting through all rows.
+
+    Longest first, each sentence goes to the row in which it leaves the least room.
+    """
+    rows, starts = 0, [0] * len(lengths)
+    gaps: list[tuple[int, int]] = []  # (room left, where it starts), sorted
     for b in sorted(range(len(lengths)), key=lambda b: -lengths[b]):
-        row = next((r for r, free in enumerate(room) if free >= lengths[b]), len(rows))
-        if row == len(rows):
-            rows.append([])
-            room.append(width)
-        rows[row].append(b)
-        room[row] -= lengths[b]
-    return rows
+        fits = bisect_left(gaps, (lengths[b], 0))
+        if fits == len(gaps):
+            gaps.append((width, rows * width))
+            rows += 1
+        room, starts[b] = gaps.pop(fits)
+        insort(gaps, (room - lengths[b], starts[b] + lengths[b]))
+    return rows, starts
 
 
 @torch.no_grad()

@@ -146,7 +146,7 @@ def test_packing_keeps_every_token_once_and_every_sentence_whole(lengths, flip):
             where = (row // 12 == sentence).nonzero().squeeze(1)
             assert (where.diff() == 1).all() and (row[where].diff() == 1).all()
     assert max(lengths) <= packed.shape[1] <= max(lengths) * 1.25
-    # First-fit leaves at most one row half empty.
+    # Best-fit leaves at most one row half empty.
     assert ((packed >= 0).sum(1) * 2 <= packed.shape[1]).sum() <= 1
 
 
