@@ -67,7 +67,7 @@ def softmax(scores: Tensor, dim: int = -1) -> Tensor:
         return scores.clone()
     m = scores.detach().amax(dim, keepdim=True)
     if m.isnan().any() or (m == math.inf).any():
-        raise ValueError("scores hold NaN or +inf: softmax is not defined there")
+        raise require.NotFinite("scores hold NaN or +inf: softmax is not defined there")
     # Subtracting the maximum changes nothing in the ratio and keeps exp from overflowing;
     # a row of only -inf has no maximum to subtract, and -inf - (-inf) would be NaN.
     e = torch.exp((scores - m.masked_fill(m == -math.inf, 0)).to(_accumulator(scores.dtype)))
@@ -114,7 +114,7 @@ def _accumulator(dtype: torch.dtype) -> torch.dtype:
 
 def _finite(h: Tensor) -> Tensor:
     if not require.all_finite(h):
-        raise ValueError(
+        raise require.NotFinite(
             "the result holds NaN or infinity: q, k and v must be finite, and their products fit the dtype"
         )
     return h

@@ -352,7 +352,7 @@ def initialise(module: nn.Module) -> None:
 def finite(x: Tensor, name: str = "hidden states") -> Tensor:
     """The same tensor, or an error: a NaN is cheapest to explain where it is born."""
     if not require.all_finite(x):
-        raise ValueError(
+        raise require.NotFinite(
             f"{name} hold NaN or infinity: the weights do too (a diverged training, a damaged file), "
             "or they are too large for the dtype"
         )

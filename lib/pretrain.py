@@ -11,6 +11,7 @@ book does: what it prints is read by a student.
 import argparse
 import hashlib
 import json
+import math
 import re
 import signal
 import sys
@@ -48,7 +49,7 @@ EARLY = 0.6  # share of the steps in which the rate of hidden words comes down
 FEWEST_WORDS = 100
 EXAMINED = 256  # sentences in a batch of evaluation
 LONGEST_SENTENCE = 60  # words; longer ones are cut
-STOPPED = 130  # exit code after Ctrl-C
+REFUSED, STOPPED = 2, 130  # exit codes: what was given cannot be used; Ctrl-C
 PRESETS = {
     "curso": {
         "width": 64,
@@ -90,16 +91,27 @@ def read_text(path: Path) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        hint = "parece UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "talvez seja Latin-1"
+        hint = "talvez seja Latin-1"
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            hint = "parece UTF-16"
+        elif b"\0" in data:
+            hint = "parece um arquivo binário, ou UTF-16"
         raise Refusal(
             f"{path} não está em UTF-8: o byte 0x{data[error.start]:02X} na posição {error.start} "
             f"(linha {line}) é inválido; {hint}. Converta o arquivo para UTF-8 e tente de novo."
         ) from None
-    words = len(text.split())
+    # Latin letters in UTF-16 are valid UTF-8 with a null byte after each: decoding alone does not find them.
+    if "\0" in text:
+        raise Refusal(
+            f"{path} não é um texto em UTF-8: há um byte nulo na posição {data.index(0)}; "
+            "parece um arquivo binário, ou UTF-16. Converta o arquivo para UTF-8 e tente de novo."
+        )
+    words = len(re.findall(r"\w+", text))
     if not words:
-        raise Refusal(f"{path} está vazio: não há o que aprender.")
+        raise Refusal(f"{path} está vazio: não há nenhuma palavra para aprender.")
     if words < FEWEST_WORDS:
-        raise Refusal(f"{path} tem só {words} palavras; são precisas pelo menos {FEWEST_WORDS}.")
+        amount = "uma palavra" if words == 1 else f"{words} palavras"
+        raise Refusal(f"{path} tem só {amount}; são precisas pelo menos {FEWEST_WORDS}.")
     return text
 
 
@@ -120,11 +132,11 @@ def paragraphs_of(text: str) -> list[list[str]]:
 
 
 def split(documents: list[list[str]], share: float = 0.05) -> tuple[list[list[str]], list[list[str]]]:
-    """Paragraphs to train on, and those held out: a twentieth, drawn once and for all."""
+    """Paragraphs to train on, and those held out: a twentieth, or two if that is more; drawn once for all."""
     if len(documents) < 2:
         raise Refusal("o texto tem uma só frase: não há como separar uma parte para a avaliação.")
     order = torch.randperm(len(documents), generator=generator(0, "split")).tolist()
-    out = set(order[: max(1, round(share * len(documents)))])
+    out = set(order[: max(min(2, len(documents) // 2), round(share * len(documents)))])
     return [d for i, d in enumerate(documents) if i not in out], [documents[i] for i in sorted(out)]
 
 
@@ -153,10 +165,9 @@ def material(options: argparse.Namespace) -> Material:
         )
     text = read_text(options.text)
     documents, out = split(paragraphs_of(text))
-    if options.tokenizer:
-        tokenizer = Tokenizer.load(options.tokenizer)
-    else:
-        tokenizer = Tokenizer.train([s for d in documents for s in d], options.vocab_size)
+    if OBJECTIVES[options.objective].pooler:
+        require_pairs(documents, out)
+    tokenizer = tokenizer_of(options, [sentence for document in documents for sentence in document])
 
     def source(documents: list[list[str]], batch: int, seed: int) -> TextSource:
         ids = [tokenized(document, tokenizer) for document in documents]
@@ -172,17 +183,43 @@ def material(options: argparse.Namespace) -> Material:
     return Material(source(documents, options.batch, options.seed), held_out, batches, identity, tokenizer)
 
 
+def require_pairs(*parts: list[list[str]]) -> None:
+    """Refuse a text of which some part has no two neighbouring sentences, or no stranger to one."""
+    if any(len(part) < 2 or all(len(document) < 2 for document in part) for part in parts):
+        raise Refusal(
+            "não dá para formar pares de frases: o texto precisa de mais parágrafos (separados por uma linha "
+            "em branco) com duas frases ou mais. Use um texto maior, ou --objective mlm."
+        )
+
+
+def tokenizer_of(options: argparse.Namespace, sentences: list[str]) -> Tokenizer:
+    """The tokenizer that the options name, or one trained on these sentences."""
+    if options.tokenizer:
+        try:
+            return Tokenizer.load(options.tokenizer)
+        except (ValueError, OSError) as error:
+            raise Refusal(f"o tokenizador {options.tokenizer} não serve: {error}.") from None
+    try:
+        return Tokenizer.train(sentences, options.vocab_size)
+    except ValueError:
+        letters = len({character for sentence in sentences for character in sentence} - {" "})
+        raise Refusal(
+            f"--vocab-size {options.vocab_size} é pouco: o texto usa {letters} caracteres diferentes, e cada "
+            "um entra duas vezes no vocabulário, no começo e no meio de uma palavra."
+        ) from None
+
+
 def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
-    """The ids of each sentence, without [CLS] and [SEP]."""
-    batch = tokenizer.encode_batch(document)
-    return [row[1 : n - 1].tolist() for row, n in zip(batch.ids, batch.lengths.tolist(), strict=True)]
+    """The ids of each sentence, without special tokens: a "[PAD]" in a text would end its row."""
+    special = {*tokenizer.special_ids} - {tokenizer.unk_id}
+    return [[i for i in row.tolist() if i not in special] for row in tokenizer.encode_batch(document).ids]
 
 
 def read_grammar(path: Path) -> Grammar:
     try:
         return Grammar.from_text(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"não consegui ler a gramática {path}: {error}.") from None
+    except (OSError, ValueError) as error:  # of the file, of UTF-8, or of the grammar itself
+        raise Refusal(f"a gramática {path} não serve: {error}.") from None
 
 
 def decided(options: argparse.Namespace, data: Material) -> dict:
@@ -225,12 +262,12 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
     require_own_folder(folder, settings)
     trainer = trainer_of(settings, data.source, world)
     checkpoints = Checkpoints(folder, fingerprint(settings))
+    held_out = hold_out(trainer.objective, data.held_out, data.batches)
     resume(trainer, checkpoints)
     if world.leads:
         atomic_write(folder / "settings.json", json.dumps(settings, indent=1, sort_keys=True).encode())
     say = tqdm.write if world.leads else lambda line: None
-    held_out = hold_out(trainer.objective, data.held_out, data.batches)
-    describe(trainer, held_out.floor, folder, say)
+    describe(trainer, held_out.floors, folder, say)
     with asked_to_stop(world) as stop:
         train(
             trainer,
@@ -285,11 +322,12 @@ def resume(trainer: Trainer, checkpoints: Checkpoints) -> None:
         trainer.restore(found)
 
 
-def describe(trainer: Trainer, floor: float | None, folder: Path, say) -> None:
+def describe(trainer: Trainer, floors: dict[str, float], folder: Path, say) -> None:
     weights = sum(p.numel() for p in trainer.objective.parameters())
     say(f"{weights:,} parâmetros, {len(trainer.source.words):,} palavras no vocabulário; pasta {folder}")
-    if floor is not None:
-        say(f"Piso exato nesta avaliação: {floor:.4f} nats por palavra; nenhum modelo faz melhor em média.")
+    if floors:
+        told = ", ".join(f"{term} {floor:.4f}" for term, floor in floors.items())
+        say(f"Piso exato nesta avaliação, em nats: {told}; nenhum modelo faz melhor em média.")
     if trainer.step:
         say(f"Continuando do passo {trainer.step}.")
 
@@ -299,7 +337,7 @@ def report(record: dict, trainer: Trainer, data: Material, say) -> None:
     losses = {key.removeprefix("held_out_"): v for key, v in record.items() if key.startswith("held_out_")}
     line = f"passo {record['step']}: " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
     if "floor" in record:
-        excess = record["held_out_" + trainer.objective.terms[0]] / record["floor"] - 1
+        excess = sum(losses.values()) / record["floor"] - 1
         line += f" (piso {record['floor']:.4f}, {100 * excess:+.1f}%)"
     say(line)
     for sentence in data.held_out.sentences(0)[:2]:
@@ -349,47 +387,115 @@ def command_line() -> str:
     return " ".join(["python -m lib.pretrain", *sys.argv[1:]])
 
 
+# The options
+
+
+def whole(least: int):
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"deve ser um inteiro de pelo menos {least}; veio {text!r}")
+        return int(text)
+
+    return read
+
+
+def between(low: float, high: float, names: str):
+    """A number above or at `low` and below or at `high`, as `names` tells the user."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"deve ser um número {names}; veio {text!r}")
+        return value
+
+    return read
+
+
+class Help(argparse.HelpFormatter):
+    def add_usage(self, usage, actions, groups, prefix=None) -> None:
+        super().add_usage(usage, actions, groups, prefix or "uso: ")
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     # No option may be the beginning of one of torchrun's (--d, --run): it would take it for its own.
-    parser = argparse.ArgumentParser("python -m lib.pretrain", description="Treina um modelo de linguagem.")
-    parser.add_argument("text", nargs="?", type=Path, help="arquivo de texto em UTF-8 (sem ele: a gramática)")
-    parser.add_argument(
-        "--objective", choices=OBJECTIVES, default="mlm", help="o que o modelo aprende a prever"
+    parser = argparse.ArgumentParser(
+        "python -m lib.pretrain",
+        description="Treina um modelo de linguagem na gramática do curso ou num texto seu. "
+        "O mesmo comando, repetido, continua de onde parou.",
+        formatter_class=Help,
+        add_help=False,
     )
-    parser.add_argument("--preset", choices=PRESETS, default="curso", help="de onde vêm os valores não dados")
-    parser.add_argument(
-        "--grammar", type=Path, help="arquivo com outra gramática (NOME -> peso símbolos | ...)"
+    data = parser.add_argument_group("o que ler")
+    data.add_argument(
+        "text", nargs="?", type=Path, metavar="TEXTO", help="arquivo de texto em UTF-8 (sem ele: a gramática)"
     )
-    parser.add_argument(
-        "--folder", type=Path, help="pasta do treinamento (padrão: uma para cada configuração)"
+    data.add_argument(
+        "--grammar",
+        type=Path,
+        metavar="ARQUIVO",
+        help="arquivo com outra gramática (NOME -> peso símbolos | ...)",
     )
-    parser.add_argument("--tokenizer", type=Path, help="tokenizer.json a usar (padrão: treinar um no texto)")
-    parser.add_argument("--vocab-size", type=int, default=4000, help="tamanho do vocabulário a treinar")
-    parser.add_argument("--max-length", type=int, default=64, help="tokens por sequência, num texto")
+    data.add_argument(
+        "--tokenizer",
+        type=Path,
+        metavar="ARQUIVO",
+        help="tokenizer.json a usar (padrão: treinar um no texto)",
+    )
+    data.add_argument(
+        "--vocab-size", type=whole(10), default=4000, metavar="N", help="tamanho do vocabulário a treinar"
+    )
+    data.add_argument(
+        "--max-length", type=whole(5), default=64, metavar="N", help="tokens por sequência, num texto"
+    )
+    how = parser.add_argument_group("o que treinar (padrão: os valores de --preset)")
+    how.add_argument("--objective", choices=OBJECTIVES, default="mlm", help="o que o modelo aprende a prever")
+    how.add_argument("--preset", choices=PRESETS, default="curso", help="de onde vêm os valores não dados")
+    almost_one = math.nextafter(1, 0)
     for name, kind, what in (
-        ("width", int, "largura do modelo, d"),
-        ("layers", int, "blocos"),
-        ("heads", int, "cabeças"),
-        ("steps", int, "passos"),
-        ("batch", int, "frases por passo, somados todos os processos"),
-        ("lr", float, "taxa de aprendizado máxima"),
-        ("dropout", float, "dropout"),
-        ("early-rate", float, "fração das palavras ocultas no começo; desce até 0.15"),
+        ("width", whole(1), "largura do modelo, d"),
+        ("layers", whole(1), "blocos"),
+        ("heads", whole(1), "cabeças; a largura é divisível por elas"),
+        ("steps", whole(1), "passos"),
+        ("batch", whole(1), "frases por passo, somados todos os processos"),
+        ("lr", between(math.ulp(0), sys.float_info.max, "maior que 0"), "taxa de aprendizado máxima"),
+        ("dropout", between(0, almost_one, "de 0 até menos que 1"), "dropout"),
+        ("early-rate", between(0.01, 1, "de 0.01 a 1"), "fração oculta no começo; desce até 0.15"),
     ):
-        parser.add_argument(f"--{name}", type=kind, help=what)
-    parser.add_argument("--seed", type=int, default=0, help="semente de tudo o que é sorteado")
-    parser.add_argument("--evaluate-every", type=int, help="passos entre avaliações")
-    parser.add_argument("--evaluate-batches", type=int, default=8, help="lotes em cada avaliação")
-    parser.add_argument("--save-every", type=int, default=200, help="passos entre checkpoints")
-    parser.add_argument("--half", action="store_true", help="grava o modelo final em float16")
-    parser.add_argument("--quiet", action="store_true", help="sem barra de progresso")
+        how.add_argument(f"--{name}", type=kind, metavar="N", help=what)
+    how.add_argument("--seed", type=whole(0), default=0, metavar="N", help="semente de tudo o que é sorteado")
+    run = parser.add_argument_group("como executar")
+    run.add_argument(
+        "--folder",
+        type=Path,
+        metavar="PASTA",
+        help="pasta do treinamento (padrão: uma para cada configuração)",
+    )
+    run.add_argument("--evaluate-every", type=whole(1), metavar="N", help="passos entre avaliações")
+    run.add_argument("--evaluate-batches", type=whole(1), default=8, metavar="N", help="lotes por avaliação")
+    run.add_argument("--save-every", type=whole(1), default=200, metavar="N", help="passos entre checkpoints")
+    run.add_argument("--half", action="store_true", help="grava o modelo final em float16")
+    run.add_argument("--quiet", action="store_true", help="sem barra de progresso")
+    run.add_argument("-h", "--help", action="help", help="mostra esta ajuda")
     options = parser.parse_args(arguments)
     for name, value in PRESETS[options.preset].items():
         if getattr(options, name) is None:
             setattr(options, name, value)
-    if options.seed < 0:
-        parser.error("--seed deve ser >= 0")
+    if options.width % options.heads:
+        parser.error(f"--width {options.width} deve ser divisível por --heads {options.heads}")
+    if options.text and options.grammar:
+        parser.error("um texto ou uma gramática (--grammar), não os dois")
+    if options.tokenizer and not options.text:
+        parser.error("--tokenizer precisa de um texto; a gramática tem as suas próprias palavras")
     return options
+
+
+def refuse(world: World, sentence: str) -> int:
+    if world.leads:
+        print(f"erro: {sentence}", file=sys.stderr)
+    return REFUSED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -397,10 +503,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with joined() as world:
         try:
             return pretrain(options, world)
-        except (Refusal, ValueError, OSError, FloatingPointError) as error:
-            if world.leads:
-                print(f"erro: {error}", file=sys.stderr)
-            return 2
+        except FloatingPointError:
+            return refuse(
+                world, f"o treinamento divergiu; diminua a taxa de aprendizado (--lr {options.lr})."
+            )
+        except OSError as error:
+            return refuse(world, f"não consegui gravar em {error.filename}: {error.strerror}.")
+        except (Refusal, ValueError) as error:
+            return refuse(world, str(error))
         except KeyboardInterrupt:
             if world.leads:
                 print("\nInterrompido; o último checkpoint vale. Repita o comando.", file=sys.stderr)

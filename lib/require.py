@@ -58,6 +58,10 @@ def generator(value: torch.Generator) -> torch.Generator:
     return value
 
 
+class NotFinite(ValueError, FloatingPointError):
+    """A NaN or an infinity where none may leave: a wrong input, or a training that diverged."""
+
+
 def all_finite(x: Tensor) -> bool:
     """No NaN and no infinity. One sum almost always tells, at a tenth of the cost of a look at each number;
     only where it overflows must all be looked at."""

@@ -4,6 +4,7 @@ Runs are real processes. A fork server that has already imported the command sta
 afford to kill many.
 """
 
+import errno
 import json
 import multiprocessing
 import os
@@ -239,6 +240,11 @@ BAD = {
     "latin-1": (TEXT.encode("latin-1"), "byte 0xFA na posição 8 (linha 1)"),
     "cut": (TEXT.encode() + b"\n\xc3", f"byte 0xC3 na posição {len(TEXT.encode()) + 1} (linha 120)"),
     "utf-16": (TEXT.encode("utf-16"), "parece UTF-16"),
+    "utf-16, no mark": (("a cat and a dog " * 50).encode("utf-16-le"), "byte nulo na posição 1"),
+    "binary": (bytes(range(256)) * 9, "binário"),
+    "one word": (b"palavra", "tem só uma palavra"),
+    "only controls": (b"\x01 \x02 " * 200, "nenhuma palavra"),
+    "only zero-width spaces": (("\u200b " * 200).encode(), "nenhuma palavra"),
 }
 
 
@@ -251,6 +257,55 @@ def test_a_bad_text_is_refused_with_one_sentence(tmp_path, kind, capsys):
     error = capsys.readouterr().err
     assert error.startswith("erro: ") and str(path) in error and sentence in error
     assert not (tmp_path / "run").exists()
+
+
+def test_a_text_without_pairs_is_refused_before_anything_is_written(tmp_path, capsys):
+    path = tmp_path / "uma_linha.txt"
+    path.write_text("uma palavra e outra palavra sem ponto " * 40, encoding="utf-8")
+    code = pretrain.main([str(path), "--objective", "mlm+nsp", "--folder", str(tmp_path / "run")])
+    assert code == 2 and "pares de frases" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_special_tokens_in_a_text_are_not_read_as_such(tmp_path):
+    tokenizer = Tokenizer.train([TEXT], 120)
+    ids = pretrain.tokenized(["O gato [PAD] viu [SEP] a [MASK] casa."], tokenizer)[0]
+    assert ids == pretrain.tokenized(["O gato viu a casa."], tokenizer)[0]
+
+
+def test_a_full_disk_is_told_and_leaves_the_last_checkpoint(
+    tmp_path, arguments, uninterrupted, monkeypatch, capsys
+):
+    folder, real = tmp_path / "run", os.fsync
+    calls = []
+
+    def full(file):
+        calls.append(file)
+        if len(calls) > 12:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "the disk")
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert pretrain.main([*arguments, "--folder", str(folder)]) == 2
+    assert "não consegui gravar em the disk: No space left" in capsys.readouterr().err
+    assert not list(folder.glob(".*.writing"))
+    assert last_step(folder) > 0
+    monkeypatch.undo()
+    assert run(folder, *arguments) == 0
+    assert_same_run(folder, uninterrupted)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, text, capsys):
+    assert pretrain.main([str(text), "--preset", "teste", "--folder", str(text / "run")]) == 2
+    assert f"não consegui gravar em {text}" in capsys.readouterr().err
+
+
+def test_help_is_in_portuguese(capsys):
+    with pytest.raises(SystemExit) as end:
+        pretrain.main(["--help"])
+    told = capsys.readouterr().out
+    assert end.value.code == 0 and told.startswith("uso: python -m lib.pretrain")
+    assert not any(word in told for word in ("usage", "options", "positional", "show this"))
 
 
 def test_a_missing_text_and_a_folder_are_refused(tmp_path, capsys):
@@ -281,15 +336,24 @@ def test_the_split_is_fixed_and_disjoint():
 
 def test_bad_options_are_refused(tmp_path, text, capsys):
     for options, message in (
-        (["--width", "15"], "d must be divisible by heads"),
-        (["--steps", "0"], "steps"),
-        (["--vocab-size", "10"], "size must be at least"),
-        (["--tokenizer", str(text)], "not a tokenizer"),
+        (["--vocab-size", "10"], "caracteres diferentes"),
+        (["--tokenizer", str(text)], "o tokenizador"),
+        (["--lr", "1e38"], "o treinamento divergiu; diminua a taxa de aprendizado"),
     ):
         code = pretrain.main([str(text), "--preset", "teste", "--folder", str(tmp_path / "r"), *options])
         assert code == 2 and message in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        pretrain.main(["--seed", "-1"])
+    for options, message in (
+        (["--width", "15"], "--width 15 deve ser divisível por --heads 2"),
+        (["--steps", "0"], "--steps: deve ser um inteiro de pelo menos 1; veio '0'"),
+        (["--steps", "dez"], "veio 'dez'"),
+        (["--seed", "-1"], "--seed"),
+        (["--lr", "nan"], "--lr: deve ser um número maior que 0"),
+        (["--dropout", "1"], "--dropout: deve ser um número de 0 até menos que 1"),
+        (["--grammar", str(text)], "não os dois"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            pretrain.main([str(text), "--preset", "teste", *options])
+        assert end.value.code == 2 and message in capsys.readouterr().err
 
 
 def test_the_command_as_a_user_types_it(tmp_path, text):

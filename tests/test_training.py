@@ -185,7 +185,7 @@ def test_a_share_without_predictions_still_has_a_gradient():
 def test_the_causal_floor_of_a_sentence_is_its_log_probability():
     objective, source = toy_objective("causal"), GrammarSource(TOY, 32, 0)
     batch = objective.draw(source, 0)
-    lost = objective.floor(TOY, batch)
+    lost = objective.floors(TOY, batch)["causal"]
     per_sentence = torch.zeros(32, dtype=torch.float64).index_add_(
         0, (batch.labels != IGNORE_INDEX).nonzero()[:, 0], lost
     )
@@ -211,7 +211,51 @@ def test_the_masked_floor_is_bayes_rule_over_all_sentences():
             likelihood[:, i - 1] = chosen[:, i - 1]
             joint = prior[fits] * likelihood.prod(1)
             expected.append(-math.log(joint[words[:, i - 1] == labels[i]].sum() / joint.sum()))
-    assert torch.allclose(objective.floor(TOY, batch), torch.tensor(expected, dtype=torch.float64))
+    assert torch.allclose(objective.floors(TOY, batch)["mlm"], torch.tensor(expected, dtype=torch.float64))
+
+
+def test_the_floors_of_pairs_are_bayes_rule_over_all_pairs():
+    """Every pair of sentences, following or not, times the likelihood of what the channel shows."""
+    objective, source = toy_objective("mlm+nsp", positions=48), GrammarSource(TOY, 24, 0)
+    batch = objective.draw(source, 1)
+    sentences, prior = sentence_table(TOY)  # (S, n), (S,)
+    of_b = torch.isin(sentences, TOY.encode("corre dorme")).any(1)  # only topic B has these verbs
+    same_topic = of_b[:, None] == of_b[None, :]
+    apart = prior[:, None] * prior[None, :]
+    together = apart * same_topic / 0.5  # P(t) P(A|t) P(B|t), and P(t) = 1/2
+    assert together.sum() == pytest.approx(1)
+    pairs = torch.stack([together, apart]) / 2  # (2, S, S): IS_NEXT, NOT_NEXT
+    words, labels_lost = [], []
+    for ids, labels, is_next in zip(batch.ids, batch.labels, batch.is_next, strict=True):
+        ends = (ids == SEP).nonzero().flatten().tolist()
+        unknown, chosen = [], []
+        for start, stop in ((1, ends[0]), (ends[0] + 1, ends[1])):
+            seen = torch.full((sentences.shape[1],), PAD)
+            seen[: stop - start] = ids[start:stop]
+            fits = ((sentences != PAD) == (seen != PAD)).all(1, keepdim=True)
+            at = [
+                objective.channel.likelihood(
+                    seen.clamp(min=MASK), sentences.clamp(min=MASK + 1), source.alphabet, rate
+                ).where(fits & (seen != PAD), fits.double())
+                for rate in (objective.rate, 1.0)
+            ]
+            unknown.append(at[0])
+            chosen.append(at[1])
+        weight = pairs * unknown[0].prod(1)[:, None] * unknown[1].prod(1)[None, :]
+        labels_lost.append(-(weight.sum((1, 2)) / weight.sum())[is_next].log().item())
+        for i in (labels != IGNORE_INDEX).nonzero().flatten().tolist():
+            half, place = (0, i - 1) if i < ends[0] else (1, i - ends[0] - 1)
+            seen_at = [u.clone() for u in unknown]
+            seen_at[half][:, place] = chosen[half][:, place]
+            weight = (pairs * seen_at[0].prod(1)[:, None] * seen_at[1].prod(1)[None, :]).sum(0)
+            of_word = weight.sum(1 - half)[sentences[:, place] == labels[i]].sum()
+            words.append(-(of_word / weight.sum()).log().item())
+    exact = objective.floors(TOY, batch)
+    # A and B are told apart there, so the words come in another order.
+    torch.testing.assert_close(exact["mlm"].sort().values, torch.tensor(words).double().sort().values)
+    torch.testing.assert_close(exact["nsp"], torch.tensor(labels_lost).double())
+    held_out = hold_out(objective, source, 2)
+    assert held_out.floors.keys() == {"mlm", "nsp"} and held_out.floor == sum(held_out.floors.values())
 
 
 @pytest.mark.parametrize("name", ["mlm", "causal"])

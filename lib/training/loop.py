@@ -8,7 +8,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -146,7 +146,12 @@ class HeldOut:
     """Batches that are never trained on, and what the best possible model loses on these very predictions."""
 
     batches: list[Batch]
-    floor: float | None = None
+    floors: dict[str, float] = field(default_factory=dict)  # for each term; none where it is not known
+
+    @property
+    def floor(self) -> float | None:
+        """The floor of the whole loss, which is the sum of its terms."""
+        return sum(self.floors.values()) if self.floors else None
 
 
 def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
@@ -159,11 +164,12 @@ def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
     if grammar is None:
         return HeldOut(drawn)
     lost = [
-        objective.floor(grammar, Batch(*(None if x is None else x[i : i + FLOOR_ROWS] for x in batch)))
+        objective.floors(grammar, Batch(*(None if x is None else x[i : i + FLOOR_ROWS] for x in batch)))
         for batch in drawn
         for i in range(0, len(batch.ids), FLOOR_ROWS)
     ]
-    return HeldOut(drawn) if lost[0] is None else HeldOut(drawn, float(torch.cat(lost).mean()))
+    floors = {term: float(torch.cat([part[term] for part in lost]).mean()) for term in objective.terms}
+    return HeldOut(drawn, floors)
 
 
 @torch.no_grad()

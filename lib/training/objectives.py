@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lib.corpus import PAD, SEP, Grammar, next_word, posterior
+from lib.corpus import MASK, PAD, SEP, SPECIALS, Grammar, next_word, pair_posterior, posterior
 from lib.corpus import Channel as NoisyChannel
-from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
+from lib.corruption import BERT_CHANNEL, IS_NEXT, Channel, corrupt, select_tokens
 from lib.encoder import Config
 from lib.fast import hidden_at
 from lib.heads import CausalLM, MaskedLM, NSPHead
@@ -31,6 +31,10 @@ class Objective(nn.Module):
         raise NotImplementedError
 
     def forward(self, batch: Batch) -> Tensor:
+        raise NotImplementedError
+
+    def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
+        """What the exact posterior loses at each prediction of the batch, for each term."""
         raise NotImplementedError
 
     def counts(self, batch: Batch) -> Tensor:
@@ -87,12 +91,15 @@ class Masked(Objective):
     def word_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
         return F.cross_entropy(self.model.logits(hidden), labels, reduction="sum")
 
-    def floor(self, grammar: Grammar, batch: Batch) -> Tensor:
-        """What the exact posterior loses at each prediction of the batch, (M,)."""
+    @property
+    def noise(self) -> NoisyChannel:
+        """The channel of an examination, as the exact posteriors know it."""
+        return NoisyChannel(self.rate, self.channel.mask, self.channel.random)
+
+    def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
         observed = batch.ids[:, 1:].masked_fill(batch.ids[:, 1:] == SEP, PAD)  # (B, N - 1), words only
-        channel = NoisyChannel(self.rate, self.channel.mask, self.channel.random)
-        exact = posterior(grammar, observed, channel=channel)  # (B, N - 1, V)
-        return label_surprisal(exact, batch.labels[:, 1:])
+        exact = posterior(grammar, observed, channel=self.noise)  # (B, N - 1, V)
+        return {"mlm": label_surprisal(exact, batch.labels[:, 1:])}
 
 
 class MaskedPairs(Masked):
@@ -125,9 +132,12 @@ class MaskedPairs(Masked):
         nsp = F.cross_entropy(scores, batch.is_next, reduction="sum")
         return torch.stack([self.word_loss(hidden[~is_cls], batch.labels[selected]), nsp])
 
-    def floor(self, grammar: Grammar, batch: Batch) -> None:
-        """Not computed: words of A inform those of B through the topic, with one chance in two."""
-        return None
+    def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
+        """The words of A inform those of B through the topic, if B follows: one chance in two."""
+        (first, labels_a), (second, labels_b) = sentences_apart(batch)
+        words_a, words_b, follows = pair_posterior(grammar, first, second, self.noise)
+        words = torch.cat([label_surprisal(words_a, labels_a), label_surprisal(words_b, labels_b)])
+        return {"mlm": words, "nsp": -torch.where(batch.is_next == IS_NEXT, follows, 1 - follows).log()}
 
 
 class NextWord(Objective):
@@ -154,14 +164,28 @@ class NextWord(Objective):
         logits = self.model.logits(hidden)  # (M, V)
         return F.cross_entropy(logits, batch.labels[selected], reduction="sum").reshape(1)
 
-    def floor(self, grammar: Grammar, batch: Batch) -> Tensor:
-        """What the exact next-word distribution loses at each prediction of the batch, (M,)."""
+    def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
         words = batch.ids[:, 1:-1].masked_fill(batch.ids[:, 1:-1] == SEP, PAD)  # (B, N - 2)
         exact = next_word(grammar, words)  # (B, N - 1, V)
-        return label_surprisal(exact, batch.labels[:, :-1])
+        return {"causal": label_surprisal(exact, batch.labels[:, :-1])}
 
 
 OBJECTIVES: dict[str, type[Objective]] = {"mlm": Masked, "mlm+nsp": MaskedPairs, "causal": NextWord}
+
+
+def sentences_apart(batch: Batch) -> list[tuple[Tensor, Tensor]]:
+    """The ids and labels, (B, N) each, of A and of B in rows [CLS] A [SEP] B [SEP], without the frame."""
+    place = torch.arange(batch.ids.shape[1])  # (N,)
+    cut = (batch.ids == SEP).byte().argmax(1, keepdim=True)  # (B, 1), the first [SEP]
+    is_word = (batch.ids >= len(SPECIALS)) | (batch.ids == MASK)  # (B, N)
+    halves = []
+    for begin, inside in ((torch.ones_like(cut), place < cut), (cut + 1, place > cut)):
+        shifted = place + begin  # (B, N): each sentence moves to the left edge
+        at = shifted.clamp(max=len(place) - 1)
+        there = (is_word & inside).gather(1, at) & (shifted < len(place))
+        ids = batch.ids.gather(1, at).masked_fill(~there, PAD)
+        halves.append((ids, batch.labels.gather(1, at).masked_fill(~there, IGNORE_INDEX)))
+    return halves
 
 
 def label_surprisal(exact: Tensor, labels: Tensor) -> Tensor:
