@@ -32,6 +32,12 @@ def test_formulas_are_typeset(opened):
     assert tab.locator("mjx-assistive-mml").count() == written, "a formula has no text for screen readers"
 
 
+def test_no_widget_is_marked_for_having_no_kernel(opened):
+    tab, _ = opened
+    mark = "widgets => widgets.map(w => getComputedStyle(w, '::before').content).filter(c => c !== 'none')"
+    assert tab.locator(".jupyter-widgets").evaluate_all(mark) == []
+
+
 @pytest.mark.parametrize(("viewport", "dark"), LOOKS, ids=NAMES)
 def test_a_page_is_accessible_and_does_not_scroll_sideways(opened, viewport, dark):
     tab, _ = opened
@@ -82,6 +88,8 @@ def test_diagrams_follow_the_theme(book_url, page):
     page.goto(f"{book_url}/book/intro.html")
     settle(page)
     assert colours(dark=False) != colours(dark=True)
+    drawing = page.locator("pre.mermaid > svg").first
+    assert drawing.evaluate("svg => getComputedStyle(svg).filter") == "none", "the dark colours are inverted"
 
 
 def test_a_reference_is_reached_from_its_citation(book_url, page):
