@@ -123,6 +123,13 @@ def test_diagrams_have_a_title_and_a_description(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_diagrams_are_flowcharts(page):
+    """The pages carry what draws these (tools/bundles/build.mjs); another kind would stay as text."""
+    kinds = {diagram.text.split()[0] for diagram in soup(page).select("pre.mermaid")}
+    assert kinds <= {"flowchart", "graph"}
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_no_resource_comes_from_elsewhere(page):
     remote = [
         f"<{tag.name} {attribute}={tag[attribute]}>"
