@@ -69,6 +69,13 @@ def test_javascript_never_turns_text_into_markup_or_code(name):
     assert not re.findall(r"\bconsole\.|\bdebugger\b|\bvar\b|[^=!]==[^=]|[^=]!=[^=]", text)
 
 
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.[cj]s*")), ids=lambda path: path.name)
+def test_no_widget_moves_by_itself(path):
+    """Reduced motion is respected by having none: what a reader changes is drawn at once."""
+    moving = r"\b(transition|animation|animate|smooth|requestAnimationFrame|setInterval)\b"
+    assert not re.findall(moving, path.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize(
     "text",
     [

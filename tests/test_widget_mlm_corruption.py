@@ -54,8 +54,8 @@ class State:
             for _ in range(times):
                 panel.get_by_role("button", name=name).click()
 
-    def shown(self, seed=0):
-        return shown(self.text, VOCABULARY, self.rate, self.mask, self.random, seed, self.draws)
+    def shown(self, seed=0, vocabulary=VOCABULARY):
+        return shown(self.text, vocabulary, self.rate, self.mask, self.random, seed, self.draws)
 
 
 def states(seed, count):
