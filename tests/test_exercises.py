@@ -331,6 +331,14 @@ def test_the_call_in_the_notebook_prints_the_verdict(capsys):
     assert capsys.readouterr().out.startswith("✔ Certo!")
 
 
+def test_equal_numbers_in_another_kind_of_object_are_told_apart():
+    verdict = exercises(1)[0].checker().verdict(lambda n: torch.ones(n, n).tril())
+    assert "Tipo:      esperado tensor de booleanos, recebido tensor de reais" in verdict.text
+    shift = next(e for e in IN_CODE if e.name == "shift").checker()
+    verdict = shift.verdict(lambda ids: (ids[:, :-1].tolist(), ids[:, 1:].tolist()))
+    assert "esperado sequência de tensor de inteiros, recebido sequência de sequência" in verdict.text
+
+
 def test_while_grading_the_calls_are_silent(capsys, monkeypatch):
     monkeypatch.setattr(Checker, "silent", True)
     exercises(1)[0].checker()(lambda n: 1)

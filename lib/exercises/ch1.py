@@ -18,8 +18,8 @@ def check_causal_mask(student: Student) -> None:
         student.expect(
             student(n=n),
             m,
-            invertida=~m,
             diagonal=m.tril(-1),
+            invertida=~m,
             transposta=m.T,
             aditiva=torch.zeros(n, n).masked_fill(~m, -math.inf),
             cheia=torch.ones(n, n, dtype=torch.bool),
@@ -72,6 +72,7 @@ def check_batch_mask(student: Student) -> None:
             causal & real,
             so_causal=causal & every,
             so_padding=real & every,
+            diagonal=causal.tril(-1) & real,
             ou=causal | real,
             linhas=causal & real.transpose(1, 2),
             invertida=~(causal & real),

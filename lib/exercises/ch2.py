@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lib.corruption import SentencePair, pair_batch
 from lib.exercises.student import Number, Student, checker, number_checker
+from lib.exercises.values import show
 from lib.losses import IGNORE_INDEX
 
 MANY = 200_000  # positions drawn to measure a frequency: one standard deviation is about 0.001
@@ -46,6 +47,9 @@ def check_select_positions(student: Student) -> None:
         student.require(not (got[words].all() and got[~words].any()), "especiais", words, got)
     student.expect(got, words, invertida=~words, nenhuma=none)
     student.expect(draw(short, 0.0, _seeded(0)), none)
+    other = torch.tensor([9, 6])  # special ids are the ones given, not the smallest
+    got = student(ids=short, especiais=other, taxa=1.0, gerador=_seeded(0))
+    student.expect(got, ~torch.isin(short, other), "especiais_fixos", invertida=torch.isin(short, other))
     long = torch.arange(4, 24).repeat(40, 50)  # (40, 1000), words only
     long[:, ::2] = 1  # and now every other token is special
     got = draw(long, 0.15, _seeded(1))
@@ -57,6 +61,8 @@ def check_select_positions(student: Student) -> None:
     rate = got[long > 3].double().mean().item()
     student.require(abs(rate - 0.85) > 0.02, "comparacao", "15% das palavras", f"{rate:.1%} das palavras")
     student.require(abs(rate - 0.15) < 0.02, "taxa", "15% das palavras", f"{rate:.1%} das palavras")
+    again = draw(long, 0.6, _seeded(1))[long > 3].double().mean().item()
+    student.require(abs(again - 0.6) < 0.02, "taxa_fixa", "60% das palavras", f"{again:.1%} das palavras")
     columns = got[:, 1::2].double().mean(0)
     student.require(
         columns.max() < 0.9, "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases"
@@ -75,7 +81,7 @@ def check_corrupt(student: Student) -> None:
     student.expect(
         draw(ids, torch.zeros_like(ids, dtype=torch.bool), _seeded(0)), ids, fora=torch.full_like(ids, 4)
     )
-    ids = words[torch.randint(len(words), (MANY // 100, 100), generator=_seeded(1))]
+    ids = words[torch.randint(len(words) // 2, (MANY // 100, 100), generator=_seeded(1))]  # not all words
     selected = torch.rand(ids.shape, generator=_seeded(2)) < 0.5
     got = draw(ids, selected, _seeded(3))
     student.require(
@@ -89,9 +95,14 @@ def check_corrupt(student: Student) -> None:
     student.require(
         bool(torch.isin(replaced, words).all()), "especial_sorteado", "ids de palavras", "outros ids"
     )
+    seen = len(replaced.unique())
     student.require(
-        len(replaced.unique()) > 900, "uma_palavra", "um sorteio por posição", "as mesmas palavras"
+        seen < 400 or bool((replaced > ids.max()).any()),
+        "do_texto",
+        "qualquer das palavras",
+        "só ids do texto",
     )
+    student.require(seen > 900, "uma_palavra", "um sorteio por posição", "as mesmas palavras")
     rows = ((got == mask_id) & selected).sum(-1).double() / selected.sum(-1)
     student.require(
         bool((rows < 1).double().mean() > 0.9),
@@ -99,8 +110,27 @@ def check_corrupt(student: Student) -> None:
         "um sorteio por posição",
         "um sorteio por frase",
     )
+    _expect_every_word(student)
     few = torch.arange(5, 105)[None]
     student.expect_reproducible(lambda g: draw(few, torch.ones_like(few, dtype=torch.bool), g))
+
+
+def _expect_every_word(student: Student) -> None:
+    """Another [MASK] and a handful of scattered words: each of them comes up, the first and the last too."""
+    words, ids = torch.tensor([11, 40, 23]), torch.full((50, 100), 70)
+    every = torch.ones_like(ids, dtype=torch.bool)
+    got = student(ids=ids, escolhidas=every, mask_id=99, palavras=words, gerador=_seeded(4))
+    found = got.unique().tolist()
+    student.require(99 in found, "mask_fixo", "mask_id = 99 na maior parte", f"ids {show(found)}")
+    student.require(
+        set(words.tolist()) <= set(found),
+        "palavra_de_fora",
+        "as três palavras, de vez em quando",
+        f"ids {show(found)}",
+    )
+    student.require(
+        set(found) <= {11, 23, 40, 70, 99}, "especial_sorteado", "só as três palavras", f"ids {show(found)}"
+    )
 
 
 def _expect_shares(student: Student, old: Tensor, new: Tensor, mask_id: int) -> None:
@@ -131,22 +161,25 @@ def check_sentence_pair(student: Student) -> None:
         (torch.randint(10, 90, (1 + i,), generator=g).tolist(), [*range(20, 24)])
         for i, g in enumerate(student.randoms())
     ]
-    for a, b in (([7, 8, 9], [5, 6]), ([7], [5]), *drawn):
-        batch = pair_batch([SentencePair(a, b, 0)], cls_id=2, sep_id=3, pad_id=0)
+    for i, (a, b) in enumerate((([7, 8, 9], [5, 6]), ([7], [5]), *drawn)):
+        cls_id, sep_id = (2, 3) if i < 3 else (101, 100 + i)
+        batch = pair_batch([SentencePair(a, b, 0)], cls_id=cls_id, sep_id=sep_id, pad_id=0)
         ids, segments = batch.ids[0].tolist(), batch.segment_ids[0].tolist()
         first, second = len(a), len(b)
         student.expect(
-            student(a=a, b=b, cls_id=2, sep_id=3),
+            student(a=a, b=b, cls_id=cls_id, sep_id=sep_id),
             [ids, segments],
+            ids_fixos=[[2, *a, 3, *b, 3], segments],
+            devolve_ao_contrario=[segments, ids],
             sem_sep_final=[ids[:-1], segments[:-1]],
-            sem_sep_do_meio=[[2, *a, *b, 3], [0] * (first + 1) + [1] * (second + 1)],
+            sem_sep_do_meio=[[cls_id, *a, *b, sep_id], [0] * (first + 1) + [1] * (second + 1)],
             sem_cls=[ids[1:], segments[1:]],
-            cls_repetido=[[2, *a, 3, 2, *b, 3], [0] * (first + 2) + [1] * (second + 2)],
+            cls_repetido=[[cls_id, *a, sep_id, cls_id, *b, sep_id], [0] * (first + 2) + [1] * (second + 2)],
             sep_no_segundo=[ids, [0] * (first + 1) + [1] * (second + 2)],
             ultimo_no_primeiro=[ids, [0] * (first + 2) + [1] * second + [0]],
             um_e_dois=[ids, [s + 1 for s in segments]],
             invertidos=[ids, [1 - s for s in segments]],
-            ordem=[[2, *b, 3, *a, 3], [0] * (second + 2) + [1] * (first + 1)],
+            ordem=[[cls_id, *b, sep_id, *a, sep_id], [0] * (second + 2) + [1] * (first + 1)],
             sem_segmentos=ids,
             segmentos_so_das_palavras=[ids, [0] * first + [1] * second],
         )
@@ -178,6 +211,7 @@ def check_mark_spans(student: Student) -> None:
         _bits("01111011"),
         conta_duas_vezes=_bits("01111000"),
     )
+    student.expect(marked([(5, 2), (0, 3)], free, 3), _bits("10000110"), fora_de_ordem=_bits("11100000"))
     walled = [False, True, True, True, False, True, True, False]
     student.expect(
         marked([(2, 4), (6, 2)], walled, 8),

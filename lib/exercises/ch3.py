@@ -49,6 +49,8 @@ def check_wordpiece(student: Student) -> None:
     greedy = {"a", "ab", "##bc", "##c"}
     got = student(palavra="abbc", vocabulario=greedy)
     student.expect(got, ["ab", "##bc"])
+    either = {"a", "ab", "##bc", "##c"}  # from the right the longest piece is another
+    student.expect(student(palavra="abc", vocabulario=either), ["ab", "##c"], da_direita=["a", "##bc"])
     stuck = {"a", "ab", "##bd", "##b"}  # "ab" is taken and "##d" is missing; "a" and "##bd" would do
     student.expect(student(palavra="abd", vocabulario=stuck), [UNK], volta_atras=["a", "##bd"])
     for g in student.randoms():
@@ -59,11 +61,17 @@ def check_wordpiece(student: Student) -> None:
 
 @checker
 def check_sum_embeddings(student: Student) -> None:
-    for g in (torch.Generator().manual_seed(0), *student.randoms()):
-        E, P, S = (torch.randn(n, 2, generator=g) for n in (9, 12, 2))
-        ids = torch.tensor([[3, 1, 4, 1], [5, 2, 6, 5]])
-        segments = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]])
-        token, segment, position = E[ids], S[segments], P[:4]
+    shapes = [(2, 4), (1, 5), (3, 6), (4, 3), (2, 1), (3, 3)]
+    for g, (b, n) in zip((torch.Generator().manual_seed(0), *student.randoms()), shapes, strict=True):
+        E, P, S = (torch.randn(rows, 2, generator=g) for rows in (9, 12, 2))
+        ids = torch.randint(1, 9, (b, n), generator=g)
+        segments = torch.randint(2, (b, n), generator=g).sort(-1).values
+        if (b, n) == (2, 4):  # the first one is always the same: every mistake below is another number there
+            ids, segments = (
+                torch.tensor([[3, 1, 4, 1], [5, 2, 6, 5]]),
+                torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]]),
+            )
+        token, segment, position = E[ids], S[segments], P[:n]
         student.expect(
             student(ids=ids, segmentos=segments, E=E, P=P, S=S),
             token + position + segment,
@@ -71,8 +79,8 @@ def check_sum_embeddings(student: Student) -> None:
             sem_segmento=token + position,
             so_tokens=token,
             posicao_do_id=token + P[ids] + segment,
-            posicao_da_frase=token + P[: len(ids)][:, None] + segment,
-            a_partir_de_um=token + P[1:5] + segment,
+            posicao_da_frase=token + P[:b][:, None] + segment,
+            a_partir_de_um=token + P[1 : n + 1] + segment,
             media=(token + position + segment) / 3,
             concatena=torch.cat([token, position.expand_as(token), segment], -1),
         )

@@ -46,11 +46,12 @@ def check_subword_labels(student: Student) -> None:
 @checker
 def check_nearest_neighbour(student: Student) -> None:
     # Of the first vector the cosine, the dot product and the distance each choose another neighbour.
-    fixed = torch.tensor([[1.0, 0.0], [0.1, 0.01], [9.0, 9.0], [1.0, 0.5], [-1.0, 0.1], [0.0, 1.0]])
+    fixed = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [0.1, 0.01], [9.0, 9.0], [-1.0, 0.1]])
     drawn = [2 * torch.randn(6, 3, generator=g) for g in student.randoms()]
-    for vectors in (fixed, *drawn):
+    opposed = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-1.0, -2.0], [-3.0, 1.0]])  # all cosines are negative
+    for vectors in (fixed, opposed, *drawn):
         unit = vectors / vectors.norm(dim=-1, keepdim=True)
-        for i in (0, 2, 4):
+        for i in range(0, len(vectors), 2):
             others = torch.arange(len(vectors)) != i
 
             def best(scores: Tensor, others: Tensor = others) -> int:
@@ -61,6 +62,7 @@ def check_nearest_neighbour(student: Student) -> None:
                 student(vetores=vectors, i=i),
                 best(cosine),
                 a_si_mesmo=i,
+                indice_deslocado=int(cosine[others].argmax()),
                 produto=best(vectors @ vectors[i]),
                 euclidiana=best(-distance),
                 mais_distante=best(-cosine),
@@ -105,14 +107,16 @@ def check_answer_span(student: Student) -> None:
     fixed = [
         (
             [0.0, 0.0, 5.0, 0.0, 0.0, 1.0],
-            [6.0, 0.0, 0.0, 2.0, 4.0, 0.0],
+            [6.0, 0.0, 1.5, 2.0, 4.0, 0.0],
             6,
         ),  # the best end comes before the best start
         ([5.0, 4.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 6.0, 6.5], 3),  # the best ordered pair is too long
         ([0.0, 9.0, 0.0], [0.0, 9.0, 8.0], 3),  # one token is best
         ([-3.0, -1.0, -4.0], [-2.0, -5.0, -3.0], 2),
+        ([7.0, 1.0, 0.0, 2.0], [0.0, 1.0, 8.0, 2.0], 4),  # the first token belongs to it
+        ([0.0, 6.0, 0.0, 5.0], [4.0, 0.0, 1.0, 7.0], 1),
     ]
-    drawn = [(*torch.randn(2, 7, generator=g).tolist(), 3) for g in student.randoms()]
+    drawn = [(*torch.randn(2, 7, generator=g).tolist(), 1 + i) for i, g in enumerate(student.randoms())]
     for start, end, longest in (*fixed, *drawn):
         _expect_span(student, torch.tensor(start), torch.tensor(end), longest)
 
@@ -130,6 +134,8 @@ def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> 
     allowed = (i <= j) & (j - i < longest)
     i_star = int(start.argmax())
     ends = end.masked_fill(~allowed[i_star], -torch.inf)
+    j_star = int(end.argmax())
+    starts = start.masked_fill(~allowed[:, j_star], -torch.inf)
     right = best_span(start[None], end[None], torch.ones(1, n, dtype=torch.bool), longest)[0].tolist()
     student.expect(
         student(inicio=start, fim=end, maior=longest),
@@ -138,10 +144,12 @@ def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> 
         sem_limite=best(total, i <= j),
         independentes=[int(start.argmax()), int(end.argmax())],
         negativas=[0, 0] if total.max() < 0 else right,
+        um_a_menos=best(total, (i <= j) & (j - i < longest - 1)),
         um_token_nao=best(total, (i < j) & (j - i < longest)),
         so_um_token=best(total, i == j),
         produto=best(start[:, None] * end[None, :], allowed),
         inicio_primeiro=[i_star, int(ends.argmax())],
+        fim_primeiro=[int(starts.argmax()), j_star],
         trocados=right[::-1],
         comprimento=[right[0], right[1] - right[0] + 1],
         fim_de_fora=[right[0], right[1] + 1],

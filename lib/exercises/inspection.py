@@ -22,6 +22,7 @@ def names_used(function: Any) -> set[str]:
     found: set[str] = set()
     for code, known in _codes(function):
         names = {*code.co_names, *code.co_freevars}
+        found |= {text for text in code.co_consts if isinstance(text, str)}  # getattr(torch, "softmax")
         found |= names | {getattr(known[n], "__name__", n) for n in names & known.keys()}
     return {name for name in found if isinstance(name, str)}
 

@@ -24,7 +24,16 @@ from torch import Tensor
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import mistakes_of
 from lib.exercises.isolation import Apart, Asked, OutOfTime, TooLarge, Vanished
-from lib.exercises.values import Unfit, first_difference, kind_of_difference, restored, same, show, watched
+from lib.exercises.values import (
+    Unfit,
+    first_difference,
+    kind_of_difference,
+    restored,
+    same,
+    show,
+    sort_of,
+    watched,
+)
 
 Asking = Callable[..., dict]  # a method of `Answer` by its name, with its arguments
 SECONDS = 10.0
@@ -137,6 +146,8 @@ class Student:
             facts["Esperado"] = expected if isinstance(expected, str) else show(expected)
         if got is not None:
             facts["Recebido"] = got if isinstance(got, str) else show(got)
+        if mistake in ("tipo", "dtype") and not isinstance(expected, str | None) and not isinstance(got, str):
+            facts["Tipo"] = f"esperado {sort_of(expected)}, recebido {sort_of(got)}"
         if isinstance(expected, Tensor) and isinstance(got, Tensor) and expected.numel() > 30:
             facts |= first_difference(expected, got)
         raise Rejected(mistake, **facts)

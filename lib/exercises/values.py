@@ -9,6 +9,8 @@ from torch import Tensor
 
 MOST = 1_000_000  # entries of a tensor or of a list, beyond any right answer
 
+KINDS = {"bool": "booleanos", "int": "inteiros", "real": "reais"}
+
 
 class Unfit(Exception):
     """A value that is no answer to any exercise: of another type, or far too large."""
@@ -77,13 +79,15 @@ def watched(value: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal values of one kind; reals within rounding, nan equal to nan, lists and tuples alike."""
+    """Whether `a` passes for `b`: of one kind; reals within rounding, nan for nan, lists and tuples alike."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.shape != b.shape or _kind(a) != _kind(b):
             return False
         # A tenth of a thousandth leaves room for float32 and is far below any mistake.
         return torch.allclose(a.double(), b.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
     a, b = (x.tolist() if isinstance(x, Tensor) and x.dim() == 1 else x for x in (a, b))
+    if isinstance(a, Tensor) and isinstance(b, list):  # a table may stand for a list of rows, not the reverse
+        a = [*a] if a.dim() else a
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if _is_number(a) and _is_number(b):
@@ -92,6 +96,15 @@ def same(a: Any, b: Any) -> bool:
             return a == b
         return a == b or (a != a and b != b) or math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5)
     return type(a) is type(b) and not isinstance(a, Tensor) and a == b
+
+
+def sort_of(value: Any) -> str:
+    """What kind of value it is, in words: equal numbers in another kind of object look the same."""
+    if isinstance(value, Tensor):
+        return f"tensor de {KINDS[_kind(value)]}"
+    if isinstance(value, list | tuple):
+        return f"sequência de {sort_of(value[0])}" if len(value) else "sequência vazia"
+    return {bool: "booleano", int: "inteiro", float: "real", str: "texto"}.get(type(value), "outro objeto")
 
 
 def show(value: Any, room: int = 220) -> str:
@@ -112,6 +125,8 @@ def show(value: Any, room: int = 220) -> str:
 
 
 def _short(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return _short(value.tolist())
     if isinstance(value, list | tuple):
         return type(value)(map(_short, value)) if type(value) in (list, tuple) else [*map(_short, value)]
     return float(f"{value:.5g}") + 0.0 if isinstance(value, float) else value

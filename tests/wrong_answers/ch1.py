@@ -15,6 +15,9 @@ def _loops(n):
     return m
 
 
+_ready = torch.softmax  # another name is still the same function
+
+
 def _dot(q, k):
     return torch.einsum("...id,...jd->...ij", q, k)
 
@@ -37,6 +40,7 @@ WRONG = {
         ("invertida", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
         ("invertida", lambda n: torch.arange(n)[None, :] > torch.arange(n)[:, None]),
         ("diagonal", lambda n: torch.tril(torch.ones(n, n), diagonal=-1) == 1),
+        ("diagonal", lambda n: torch.ones(n, n).tril().bool() & torch.tensor(n > 1)),  # wrong at length one
         ("diagonal", lambda n: torch.arange(n)[:, None] > torch.arange(n)),
         ("transposta", lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
         ("aditiva", lambda n: torch.triu(torch.full((n, n), -math.inf), diagonal=1)),
@@ -44,6 +48,10 @@ WRONG = {
         ("dtype", lambda n: torch.ones(n, n, dtype=torch.long).tril()),
         ("cheia", lambda n: torch.ones(n, n) > 0),
         ("laco", _loops),
+        ("laco", lambda n: _loops(n)),  # in a helper
+        ("forma", lambda n: torch.tensor([[1, 0, 0], [1, 1, 0], [1, 1, 1]]) == 1),  # only the example
+        ("tipo", lambda n: torch.ones(n, n).tril().bool().tolist()),
+        ("tipo", lambda n: (torch.arange(n) <= i for i in range(n))),
         ("laco", lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)])),
         ("forma", lambda n: torch.ones(n, n).tril().bool()[None]),
         ("forma", lambda n: torch.arange(n) <= n),
@@ -64,6 +72,12 @@ WRONG = {
         ("linear", lambda s: s / s.sum(-1, keepdim=True)),
         ("pronta", lambda s: torch.softmax(s, -1)),
         ("pronta", lambda s: F.softmax(s, dim=-1)),
+        ("pronta", lambda s: torch.log_softmax(s, -1).exp()),
+        ("pronta", lambda s: torch.nn.Softmax(dim=-1)(s)),
+        ("pronta", lambda s: _ready(s, -1)),
+        ("pronta", lambda s: getattr(torch, "soft" + "max")(s, -1)),
+        ("instavel", lambda s: (e := s.clamp(-50, 50).exp()) / e.sum(-1, keepdim=True)),
+        ("valor", lambda s: (e := (s - s.amax(-1, keepdim=True)).exp()) / (e.sum(-1, keepdim=True) + 0.01)),
         ("altera_entrada", _softmax_in_place),
         ("excecao", lambda s: s.exp() / s.exp().sum(1)),
         ("valor", lambda s: torch.sigmoid(s)),
@@ -80,6 +94,9 @@ WRONG = {
         ("invertida", lambda c, n: torch.ones(n, n).triu(1).bool() | ~_real(c, n)[:, None]),
         ("um_a_mais", lambda c, n: torch.ones(n, n).tril().bool() & (torch.arange(n) <= c[:, None])[:, None]),
         ("futuro", lambda c, n: torch.ones(n, n).triu().bool() & _real(c, n)[:, None]),
+        ("diagonal", lambda c, n: torch.ones(n, n).tril(-1).bool() & _real(c, n)[:, None]),
+        ("valor", lambda c, n: torch.ones(n, n).tril().bool() & _real(c.sort().values, n)[:, None]),
+        ("forma", lambda c, n: torch.ones(3, 3).tril().bool() & _real(c, 3)[:, None]),
         ("forma", lambda c, n: torch.ones(n, n).tril().bool()),
         ("forma", lambda c, n: (torch.ones(n, n).tril().bool() & _real(c, n)[:, None])[:, None]),
         ("dtype", lambda c, n: torch.ones(n, n).tril() * _real(c, n)[:, None]),
@@ -127,10 +144,13 @@ RIGHT = {
     "causal_mask": [
         lambda n: torch.ones(n, n).tril().bool(),
         lambda n: ~torch.triu(torch.ones(n, n, dtype=torch.bool), 1),
+        lambda n: torch.from_numpy(np.tril(np.ones((n, n), dtype=bool))),
+        lambda n: torch.eye(n).cumsum(0) > 0,
         lambda n: torch.ones(n, n).cumsum(0) >= torch.ones(n, n).cumsum(1),
     ],
     "softmax": [
         lambda s: torch.exp(s - torch.logsumexp(s, -1, keepdim=True)),
+        lambda s: (e := torch.exp(s.double() - s.double().amax(-1, keepdim=True))) / e.sum(-1, keepdim=True),
         lambda s: (e := (s - s.amax(-1)[..., None]).exp()) / e.sum(-1)[..., None],
     ],
     "batch_mask": [
@@ -140,6 +160,10 @@ RIGHT = {
     "masked_weights": [
         lambda q, k, m: F.softmax(_scaled(q, k) + torch.zeros(m.shape).masked_fill(~m, -math.inf), -1),
         lambda q, k, m: F.softmax(torch.where(m, _scaled(q, k), -1e9), -1),
+        lambda q, k, m: F.softmax(_scaled(q.double(), k.double()) + m.double().log(), -1),
+        lambda q, k, m: F.scaled_dot_product_attention(
+            q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), attn_mask=m
+        ),
     ],
     "weight_by_hand": [0.667, 2 / 3, torch.tensor(0.67)],
     "allowed_pairs": [100 * 101 // 2, 5050.0],

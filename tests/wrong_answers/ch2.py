@@ -46,6 +46,13 @@ def _share_of_the_rest(ids, chosen, mask_id, words, g):
     return torch.where(chosen, torch.where(masked, mask_id, torch.where(random, drawn, ids)), ids)
 
 
+def _word_of_the_same_draw(ids, chosen, mask_id, words, g):
+    """One uniform decides the slice and also the word, which is then always among the last ones."""
+    u = torch.rand(ids.shape, generator=g)
+    new = torch.where(u < 0.8, mask_id, torch.where(u < 0.9, words[(u * len(words)).long()], ids))
+    return torch.where(chosen, new, ids)
+
+
 def _corrupt_in_place(ids, chosen, mask_id, words, g):
     ids[chosen & (torch.rand(ids.shape, generator=g) < 0.8)] = mask_id
     return ids
@@ -139,6 +146,23 @@ WRONG = {
         ),
         ("ignora_gerador", lambda ids, s, r, g: (torch.rand(ids.shape) < r) & ~torch.isin(ids, s)),
         (
+            "ignora_gerador",  # the same seed always, whatever has been drawn
+            lambda ids, s, r, g: (
+                (torch.rand(ids.shape, generator=g.manual_seed(g.initial_seed())) < r) & ~torch.isin(ids, s)
+            ),
+        ),
+        (
+            "ignora_gerador",
+            lambda ids, s, r, g: (torch.rand(ids.shape, generator=g.clone_state()) < r) & ~torch.isin(ids, s),
+        ),
+        ("especiais_fixos", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & (ids > 3)),
+        (
+            "taxa_fixa",
+            lambda ids, s, r, g: (
+                (torch.rand(ids.shape, generator=g) < (r if r in (0, 1) else 0.15)) & ~torch.isin(ids, s)
+            ),
+        ),
+        (
             "ignora_gerador",
             lambda ids, s, r, g: (
                 (torch.rand(ids.shape, generator=torch.Generator().manual_seed(0)) < r) & ~torch.isin(ids, s)
@@ -165,6 +189,10 @@ WRONG = {
         ("uma_palavra", _corrupt((0.8, 0.1), one_word=True)),
         ("uma_decisao", _corrupt((0.8, 0.1), one_draw=True)),
         ("ignora_gerador", _corrupt((0.8, 0.1), seeded=False)),
+        ("do_texto", lambda ids, c, m, w, g: _as_transformers(ids, c, m, ids.unique(), g)),
+        ("palavra_de_fora", lambda ids, c, m, w, g: _as_transformers(ids, c, m, w[:-1], g)),
+        ("mask_fixo", lambda ids, c, m, w, g: _as_transformers(ids, c, 4, w, g)),
+        ("uma_palavra", _word_of_the_same_draw),
         ("altera_entrada", _corrupt_in_place),
     ],
     "sentence_pair": [
@@ -181,6 +209,12 @@ WRONG = {
         ("invertidos", lambda a, b, c, s: ([c, *a, s, *b, s], [1] * (len(a) + 2) + [0] * (len(b) + 1))),
         ("ordem", lambda a, b, c, s: ([c, *b, s, *a, s], [0] * (len(b) + 2) + [1] * (len(a) + 1))),
         ("sem_segmentos", lambda a, b, c, s: [c, *a, s, *b, s]),
+        ("ids_fixos", lambda a, b, c, s: ([2, *a, 3, *b, 3], [0] * (len(a) + 2) + [1] * (len(b) + 1))),
+        (
+            "devolve_ao_contrario",
+            lambda a, b, c, s: ([0] * (len(a) + 2) + [1] * (len(b) + 1), [c, *a, s, *b, s]),
+        ),
+        ("forma", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * 5 + [1] * 3)),
         ("segmentos_so_das_palavras", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * len(a) + [1] * len(b))),
         ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
     ],
@@ -196,6 +230,8 @@ WRONG = {
         ("conta_duas_vezes", lambda t, p, o: _spans(t, p, o, twice=True)),
         ("especiais", lambda t, p, o: _spans(t, p, o, special=True)),
         ("atravessa", lambda t, p, o: _spans(t, p, o, skip=True)),
+        ("fora_de_ordem", lambda t, p, o: _spans(sorted(t), p, o)),
+        ("valor", lambda t, p, o: _spans(t, p, o + 1)),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
     "masked_share": [("so_escolhidas", 0.15), ("so_mask", 0.8), ("percentual", 12), ("valor_a_mao", 0.135)],
@@ -218,8 +254,13 @@ RIGHT = {
     "corrupt": [_as_transformers, _corrupt((0.8, 0.1))],
     "sentence_pair": [
         lambda a, b, c, s: ([c, *a, s, *b, s], [int(i > len(a) + 1) for i in range(len(a) + len(b) + 3)]),
+        lambda a, b, c, s: torch.tensor([[c, *a, s, *b, s], [0] * (len(a) + 2) + [1] * (len(b) + 1)]),
     ],
-    "mark_spans": [_set_of_places, lambda t, p, o: _spans(t, p, o)],
+    "mark_spans": [
+        _set_of_places,
+        lambda t, p, o: _spans(t, p, o),
+        lambda t, p, o: torch.tensor(_spans(t, p, o)),
+    ],
     "masked_share": [0.12, 0.15 * 0.8],
     "unchanged_share": [0.125, 1 / 8],
 }

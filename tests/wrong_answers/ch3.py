@@ -56,6 +56,17 @@ def _backtracking(word, vocabulary, start=0):
     return ["[UNK]"]
 
 
+def _from_the_right(word, vocabulary):
+    pieces, end = [], len(word)
+    while end > 0:
+        start = next((s for s in range(end) if ("##" if s else "") + word[s:end] in vocabulary), None)
+        if start is None:
+            return ["[UNK]"]
+        pieces.insert(0, ("##" if start else "") + word[start:end])
+        end = start
+    return pieces
+
+
 def _only_first(word, vocabulary):
     for end in range(len(word), 0, -1):
         if word[:end] in vocabulary:
@@ -113,6 +124,9 @@ WRONG = {
         ),
         ("concatena", lambda i, s, E, P, S: torch.cat([E[i], P[: i.shape[1]].repeat(len(i), 1, 1), S[s]], 2)),
         ("excecao", lambda i, s, E, P, S: E[i] + P + S[s]),
+        ("excecao", lambda i, s, E, P, S: E[i] + P[:4] + S[s]),  # only the example's length
+        ("excecao", lambda i, s, E, P, S: E[i] + P[: 2 * len(i)] + S[s]),  # the length of the batch, by luck
+        ("forma", lambda i, s, E, P, S: (E[i] + P[: i.shape[1]] + S[s]).transpose(0, 1)),
         ("altera_entrada", lambda i, s, E, P, S: E.add_(1)[i]),
     ],
     "wordpiece": [
@@ -132,6 +146,7 @@ WRONG = {
         ("pula", lambda w, v: _cut(w, v, on_fail="stop")),
         ("letra", lambda w, v: _cut(w, v, on_fail="letter")),
         ("volta_atras", _backtracking),
+        ("da_direita", _from_the_right),
         ("texto", lambda w, v: _cut(w, v) if w == "gato" else " ".join(_cut(w, v))),
     ],
     "split_heads": [
@@ -143,6 +158,8 @@ WRONG = {
         ("lista", lambda x, h: x.chunk(h, dim=-1)),
         ("devolve_entrada", lambda x, h: x),
         ("transposta", lambda x, h: x.transpose(1, 2).view(len(x), h, -1, x.shape[1])),
+        ("forma", lambda x, h: torch.stack(x.chunk(2, -1), 1)),  # only two heads
+        ("valor", lambda x, h: torch.stack(x.chunk(h, -1)[::-1], 1)),
     ],
     "mean_pool": [
         ("com_padding", lambda H, r: H.mean(dim=1)),
@@ -156,6 +173,11 @@ WRONG = {
         ("media_geral", lambda H, r: H[r].mean(dim=0)),
         ("altera_entrada", _pooled_in_place),
         ("excecao", lambda H, r: (H * r).sum(1) / r.sum(1)),
+        (
+            "valor",
+            lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1),
+        ),  # a real zero is not padding
+        ("valor", lambda H, r: H[torch.arange(len(H)), r.sum(1) - 1]),
     ],
     "count_parameters": [
         ("sem_vies", _parameters(biases="")),
@@ -172,6 +194,8 @@ WRONG = {
         ("com_pooler", _parameters(extra="pooler")),
         ("mascara_conta", _parameters(extra="mask")),
         ("valor", lambda V, P, S, d, d_ff, L: V * d),
+        ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, S, d, 4 * d, L)),
+        ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, 2, d, d_ff, L)),
         ("tipo", lambda V, P, S, d, d_ff, L: f"{V * d} parâmetros"),
     ],
     "head_size": [
@@ -198,8 +222,9 @@ RIGHT = {
     "mean_pool": [
         lambda H, r: torch.einsum("bnd,bn->bd", H, r.to(H.dtype)) / r.sum(1)[:, None],
         lambda H, r: torch.stack([h[m].mean(0) for h, m in zip(H, r, strict=True)]),
+        lambda H, r: H.masked_fill(~r[..., None], torch.nan).nanmean(1),
     ],
-    "count_parameters": [_by_parts, _parameters()],
+    "count_parameters": [_by_parts, _parameters(), lambda *sizes: float(_by_parts(*sizes))],
     "head_size": [64, 768 / 12],
     "block_by_hand": [74, 24 + 42 + 8],
 }

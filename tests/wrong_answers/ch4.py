@@ -71,6 +71,9 @@ WRONG = {
         ("lado_errado", lambda ids: (ids[:, 1:], ids[:, :-1])),
         ("sem_deslocar", lambda ids: (ids, ids)),
         ("copia", lambda ids: (ids[:, :-1], ids[:, :-1])),
+        ("copia", lambda ids: (ids[:, 1:], ids[:, 1:])),
+        ("forma", lambda ids: (ids, F.pad(ids[:, 1:], (0, 1), value=-100))),
+        ("forma", lambda ids: (ids[:, :3], ids[:, 1:4])),  # only the example's length
         ("da_a_volta", lambda ids: (ids, torch.roll(ids, -1, dims=1))),
         ("da_a_volta_para_tras", lambda ids: (ids, torch.roll(ids, 1, dims=1))),
         ("sem_cortar", lambda ids: (ids, ids[:, 1:])),
@@ -87,6 +90,10 @@ WRONG = {
         ("bits", lambda u, y: -_right(u, y).log2().mean()),
         ("log_da_media", lambda u, y: -_right(u, y).mean().log()),
         ("sem_log", lambda u, y: _right(u, y).mean()),
+        ("sem_log", lambda u, y: F.nll_loss(F.softmax(u, -1), y)),
+        ("zero_na_probabilidade", lambda u, y: -_right(u, y).clamp(min=1e-9).log().mean()),
+        ("valor", lambda u, y: F.cross_entropy(u, y, label_smoothing=0.1)),
+        ("valor", lambda u, y: F.cross_entropy(u[:-1], y[:-1])),
         ("softmax_duas_vezes", lambda u, y: F.cross_entropy(u.softmax(-1), y)),
         ("eixo", _wrong_axis),
         ("so_o_logit", lambda u, y: -_kept(u, y)[0].gather(1, _kept(u, y)[1][:, None]).mean()),
@@ -110,6 +117,14 @@ WRONG = {
         ("instavel", lambda u, t: u.exp() / u.exp().sum() - F.one_hot(torch.tensor(t), len(u))),
         ("a_perda", lambda u, t: F.cross_entropy(u[None], torch.tensor([t]))),
         ("valor", lambda u, t: u.softmax(-1) - 1),
+        ("valor", lambda u, t: torch.sigmoid(u) - F.one_hot(torch.tensor(t), len(u))),
+        (
+            "valor",
+            lambda u, t: (
+                (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - F.one_hot(torch.tensor(t), len(u))
+            ),
+        ),
+        ("excecao", lambda u, t: u.softmax(-1) - torch.eye(3)[t]),  # only three words
         ("altera_entrada", lambda u, t: u.sub_(1)),
     ],
     "perplexity": [
@@ -125,6 +140,8 @@ WRONG = {
         ("base_dois", lambda x, r: 2 ** x[r].mean()),
         ("sem_exponencial", lambda x, r: x[r].mean()),
         ("soma", lambda x, r: x[r].sum().exp()),
+        ("invertida", lambda x, r: x[~r].mean().exp()),
+        ("valor", lambda x, r: 1 / torch.exp(-x[r]).mean()),
         ("sinal", lambda x, r: torch.exp(-x[r].mean())),
         ("excecao", lambda x, r: math.exp(x[r])),
     ],
@@ -139,6 +156,8 @@ WRONG = {
         ("zero_log_zero", lambda p, q: (p * (p.log() - q.log())).sum()),
         ("por_entrada", lambda p, q: p * (p / q).log()),
         ("negada", _drop_impossible),
+        ("negada", lambda p, q: (p * ((p + 1e-12) / (q + 1e-12)).log()).sum()),
+        ("zero_log_zero", lambda p, q: F.kl_div(q.log(), p, reduction="sum")),
         ("valor", lambda p, q: (p - q).abs().sum() / 2),
     ],
     "bits_by_hand": [("nats", 2.0794), ("sinal", -3), ("probabilidade", 0.125), ("perplexidade", 8)],
@@ -154,6 +173,7 @@ RIGHT = {
     "shift": [
         lambda ids: (ids.narrow(1, 0, ids.shape[1] - 1), ids.narrow(1, 1, ids.shape[1] - 1)),
         lambda ids: [torch.stack([*ids.T][:-1], 1), torch.stack([*ids.T][1:], 1)],
+        lambda ids: torch.stack([ids[:, :-1], ids[:, 1:]]),
     ],
     "cross_entropy": [
         _loop,

@@ -59,6 +59,12 @@ def _start_first(start, end, longest):
     return i, i + int(end[i : i + longest].argmax())
 
 
+def _end_first(start, end, longest):
+    j = int(end.argmax())
+    first = max(0, j - longest + 1)
+    return first + int(start[first : j + 1].argmax()), j
+
+
 def _unordered(start, end, longest):
     n = len(start)
     pairs = [(i, j) for i in range(n) for j in range(n) if abs(i - j) < longest]
@@ -117,6 +123,8 @@ WRONG = {
         ("em_ordem", _in_order),
         ("excecao", lambda w, y: [y[x] for x in w]),
         ("valor", lambda w, y: _aligned(w, y, special=-1)),
+        ("valor", lambda w, y: [label or -100 for label in _aligned(w, y)]),  # the class zero is a class
+        ("valor", lambda w, y: [-100, *_aligned(w, y)[:-1]]),
     ],
     "nearest_neighbour": [
         ("a_si_mesmo", lambda v, i: int((F.normalize(v) @ F.normalize(v)[i]).argmax())),
@@ -126,7 +134,15 @@ WRONG = {
         ("produto", lambda v, i: _nearest(v, i, lambda a, b: a @ b / a.norm())),
         ("o_cosseno", lambda v, i: max(_cosine(v[i], b) for j, b in enumerate(v) if j != i)),
         ("todos", lambda v, i: F.cosine_similarity(v, v[i], dim=-1)),
-        ("valor", lambda v, i: 5),
+        ("valor", lambda v, i: 99),
+        (
+            "indice_deslocado",
+            lambda v, i: int(F.cosine_similarity(v[torch.arange(len(v)) != i], v[i]).argmax()),
+        ),
+        (
+            "a_si_mesmo",
+            lambda v, i: int(F.cosine_similarity(v, v[i]).index_fill(0, torch.tensor(i), 0).argmax()),
+        ),
         ("excecao", lambda v, i: F.cosine_similarity(v, v[i + 99])),
     ],
     "zscore": [
@@ -149,6 +165,10 @@ WRONG = {
         ("sem_limite", lambda s, e, n: _span(s, e, n, limit=False)),
         ("um_a_mais", lambda s, e, n: _span(s, e, n, more=1)),
         ("um_token_nao", lambda s, e, n: _span(s, e, n, least=1)),
+        ("um_a_menos", lambda s, e, n: _span(s, e, n, more=-1)),
+        ("sem_limite", lambda s, e, n: _span(s, e, 3)),  # only the example's limit
+        ("fim_primeiro", _end_first),
+        ("valor", lambda s, e, n: tuple(1 + i for i in _span(s[1:], e[1:], n))),  # never the first token
         ("so_um_token", _one_token),
         ("produto", lambda s, e, n: _span(s, e, n, product=True)),
         ("inicio_primeiro", _start_first),
@@ -170,6 +190,9 @@ WRONG = {
         ("sem_exponencial", _wrong(finish=lambda x, n: x.mean())),
         ("sinal", _wrong(finish=lambda x, n: (-x.mean()).exp())),
         ("altera_entrada", _ppl_in_place),
+        ("valor", _wrong(shift=1)),
+        ("valor", _wrong(finish=lambda x, n: 1 / torch.exp(-x).mean())),
+        ("sem_mascarar", lambda m, i, k, c: F.cross_entropy(m(i)[c], i[c]).exp()),
     ],
     "zscore_by_hand": [("sinal", -2), ("variancia", 1), ("so_centra", 4), ("valor_a_mao", 5)],
     "spans_by_hand": [
@@ -182,7 +205,7 @@ WRONG = {
 }
 
 RIGHT = {
-    "subword_labels": [lambda w, y: _aligned(w, y)],
+    "subword_labels": [lambda w, y: _aligned(w, y), lambda w, y: torch.tensor(_aligned(w, y))],
     "nearest_neighbour": [
         lambda v, i: _nearest(v, i, _cosine),
         lambda v, i: F.cosine_similarity(v, v[i], dim=-1).topk(2).indices[1],
