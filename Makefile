@@ -23,7 +23,7 @@ VENDOR      := book/_static/vendor/.fetched
 BOOK        := _build/.built
 BOOK_SOURCES = $(shell find book -type f -not -path '*/vendor/*' -not -path '*/.*' -not -name '*.pyc') _config.yml _toc.yml
 
-.PHONY: help setup book test lab serve notebooks tamper student bench clean clean-venv
+.PHONY: help setup book test lab serve notebooks tamper student model bench clean clean-venv
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,13 @@ tamper: $(BOOK) ## change every number, one by one, and require that a check cat
 
 student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for students, into _build/student
 	@$(RUN) -m tools.student
+
+# Two threads, always: the order of the sums decides the last bits of the weights.
+model: export OMP_NUM_THREADS := 2
+model: $(ENVIRONMENT) ## train the two small models of lib again (about ten minutes)
+	@$(RUN) -m lib.pretrain --half --folder _build/runs/course_model
+	@$(RUN) -m lib.pretrain --objective mlm+nsp --steps 2400 --batch 96 --half --folder _build/runs/pair_model
+	@for name in course_model pair_model; do cp _build/runs/$$name/model/* lib/$$name/; done
 
 bench: $(ENVIRONMENT) ## measure against the reference implementation
 	@$(RUN) -m benchmarks

@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from lib.checkpoint import Checkpoints
 from lib.tokenizer import Tokenizer
 from lib.training import load_model, read_log
 from tests.toy import TOY_TEXT
+from tools.console import ROOT
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["lib.pretrain", "torch", "tests.test_pretrain"])
@@ -354,6 +356,20 @@ def test_bad_options_are_refused(tmp_path, text, capsys):
         with pytest.raises(SystemExit) as end:
             pretrain.main([str(text), "--preset", "teste", *options])
         assert end.value.code == 2 and message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["course_model", "pair_model"])
+def test_make_model_trains_what_is_committed(name):
+    """The same objective, architecture and words; the weights themselves take minutes."""
+    recipe = re.search(
+        rf"-m lib\.pretrain (.*--folder _build/runs/{name})\n", (ROOT / "Makefile").read_text()
+    )
+    options = pretrain.parse(recipe[1].split())
+    options.evaluate_batches = 1
+    settings = pretrain.decided(options, data := pretrain.material(options))
+    committed = json.loads((ROOT / "lib" / name / "config.json").read_text(encoding="utf-8"))
+    assert committed["objective"] == settings["objective"] and committed["config"] == settings["config"]
+    assert committed["words"] == list(data.source.words) and options.half
 
 
 def test_the_command_as_a_user_types_it(tmp_path, text):

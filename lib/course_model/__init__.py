@@ -1,6 +1,6 @@
 """The course's own masked model: two small blocks that learnt the Portuguese grammar of `lib.corpus`.
 
-The files beside this one are what `python -m lib.pretrain --half` leaves in its folder `model`: the command,
+The files beside this one are what `make model` leaves here, by `python -m lib.pretrain --half`: the command,
 its seed and the grammar decide them. `load` gives the model to Python. `bundle` is all that a page needs to
 run it without Python: the weights, the words, and the automaton of the grammar, for exact posteriors.
 

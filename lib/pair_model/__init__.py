@@ -2,9 +2,9 @@
 
 Unlike `lib.course_model`, which learnt masked words in single sentences, it knows two segments and has a
 pooler that learnt next sentence prediction: what fine-tuning starts from. The files beside this one are what
-the following command leaves in its folder `model` after about seven minutes, in float16:
+`make model` leaves here after about seven minutes, in float16, by
 
-    python -m lib.pretrain --objective mlm+nsp --preset curso --steps 2400 --batch 96 --half
+    python -m lib.pretrain --objective mlm+nsp --steps 2400 --batch 96 --half
 """
 
 from pathlib import Path
