@@ -23,6 +23,7 @@ from tools.insert_exercises import (
     main,
     teachers_text,
 )
+from tools.student import main as student
 from tools.student import without_solutions
 
 
@@ -126,28 +127,35 @@ def test_the_tool_writes_only_what_is_stale(tmp_path, capsys):
         main([str(tmp_path / "errata.ipynb")])
 
 
-def test_student_notebooks_have_no_solution_and_pass_nbval(tmp_path: Path):
-    """What `make student` writes of the exercises of a chapter is executed again and compared."""
-    notebook = inserted(new_notebook(cells=[]), 1)
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_student_notebook_is_its_chapter_without_the_solutions(chapter, tmp_path):
+    """Every code cell is the chapter's, with its output: what nbval proves of one holds for the other."""
+    student([f"--into={tmp_path}"])
+    book, given = (
+        nbformat.read(folder / f"{FILES[chapter]}.ipynb", as_version=4).cells for folder in (BOOK, tmp_path)
+    )
+    assert [c for c in given if c.cell_type == "code"] == [c for c in book if c.cell_type == "code"]
+    assert {c.id for c in book} - {c.id for c in given} == {
+        f"ex-{chapter:02}-{e.number}-solucao" for e in exercises(chapter)
+    }
+    text = "".join(c.source for c in given)
+    shown = [e.solution_code() for e in exercises(chapter) if e.kind == CODE]
+    assert "{solution}" not in text and not any(code in text for code in shown)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_stubs_of_a_chapter_pass_nbval(chapter, tmp_path: Path):
+    """The exercises of a student notebook, on their own, are executed again and compared."""
+    notebook = without_solutions(inserted(new_notebook(cells=[]), chapter), chapter)
     execute(notebook, tmp_path)
-    without_solutions(notebook, 1)
     text = nbformat.writes(notebook)
-    assert "{solution}" not in text and all(f"def {e.answer}" in text for e in exercises(1) if e.kind == CODE)
-    assert text.count("✎ Sua vez: complete") == sum(e.kind != OPEN for e in exercises(1))
+    assert text.count("✎ Sua vez: complete") == sum(e.kind != OPEN for e in exercises(chapter))
     path = tmp_path / "student.ipynb"
     path.write_text(text, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--nbval",
-        "--nbval-current-env",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        str(path),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    options = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(path)], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert f"{sum(c.cell_type == 'code' for c in notebook.cells)} passed" in done.stdout
 
