@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from lib import require
+
+# Both compute softmax(Q K^T / sqrt(d_k)) V: `attention` step by step, `fast_attention` in one fused call.
 from lib.attention import attention, causal_mask, fast_attention
 
 ACTIVATIONS = {
