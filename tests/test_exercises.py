@@ -336,7 +336,7 @@ def test_equal_numbers_in_another_kind_of_object_are_told_apart():
     assert "Tipo:      esperado tensor de booleanos, recebido tensor de reais" in verdict.text
     shift = next(e for e in IN_CODE if e.name == "shift").checker()
     verdict = shift.verdict(lambda ids: (ids[:, :-1].tolist(), ids[:, 1:].tolist()))
-    assert "esperado sequência de tensor de inteiros, recebido sequência de sequência" in verdict.text
+    assert "esperado sequência com tensor de inteiros, recebido sequência com sequência" in verdict.text
 
 
 def test_while_grading_the_calls_are_silent(capsys, monkeypatch):

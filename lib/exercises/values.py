@@ -103,7 +103,7 @@ def sort_of(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"tensor de {KINDS[_kind(value)]}"
     if isinstance(value, list | tuple):
-        return f"sequência de {sort_of(value[0])}" if len(value) else "sequência vazia"
+        return f"sequência com {sort_of(value[0])}" if len(value) else "sequência vazia"
     return {bool: "booleano", int: "inteiro", float: "real", str: "texto"}.get(type(value), "outro objeto")
 
 
