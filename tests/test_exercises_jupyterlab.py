@@ -1,0 +1,71 @@
+"""Doing an exercise as a student does: in a real JupyterLab, typing into the stub and running the cell."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_notebook
+from playwright.sync_api import expect
+
+from tests.browser import open_page
+from tools.insert_exercises import inserted
+from tools.student import without_solutions
+
+NOTEBOOK = "exercises.ipynb"
+PREPARATION = "from lib.exercises.ch1 import"
+RIGHT = "def minha_mascara(n): return torch.ones(n, n).tril().bool()"
+INVERTED = "def minha_mascara(n): return torch.ones(n, n).triu(1).bool()"
+
+
+@pytest.fixture(scope="module")
+def lab(jupyterlab, browser):
+    """JupyterLab with the exercises of chapter 1, as a student gets them, and the preparation run."""
+    notebook = without_solutions(inserted(new_notebook(cells=[]), 1), 1)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, jupyterlab.folder / NOTEBOOK)
+    with open_page(browser, viewport={"width": 1280, "height": 4000}) as page:
+        page.goto(jupyterlab.url(NOTEBOOK))
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        page.locator(".jp-CodeCell", has_text=PREPARATION).locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        page.get_by_text("Python 3 (ipykernel) | Busy").wait_for()
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        yield page
+
+
+def run(page, *, instead: str = "", check: str = "check_causal_mask(minha_mascara)"):
+    """Run the cell of the first exercise, with other code in it if asked; its output."""
+    cell = page.locator(".jp-CodeCell", has_text=check).last
+    cell.locator(".cm-content").click()
+    if instead:
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.insert_text(f"{instead}\n\n{check}")
+    page.keyboard.press("Control+Enter")
+    return cell.locator(".jp-OutputArea-output pre")
+
+
+def test_the_stub_invites(lab):
+    expect(run(lab)).to_have_text("✎ Sua vez: complete minha_mascara e execute a célula de novo.\n")
+
+
+def test_a_wrong_answer_gets_what_was_expected_and_the_hint(lab):
+    output = run(lab, instead=INVERTED)
+    expect(output).to_contain_text("✘ Ainda não.")
+    for line in ("Entrada:   n = 3", "Esperado:  [[True, False, False]", "A máscara está invertida"):
+        expect(output).to_contain_text(line)
+
+
+def test_an_error_names_the_line_of_the_cell(lab):
+    output = run(lab, instead="def minha_mascara(n):\n    return torch.nada(n)")
+    expect(output).to_contain_text(
+        "AttributeError: module 'torch' has no attribute 'nada' (linha 2 da célula)"
+    )
+
+
+def test_the_kernel_survives_an_answer_that_leaves(lab):
+    expect(run(lab, instead="def minha_mascara(n): import os; os._exit(1)")).to_contain_text(
+        "encerrou o processo"
+    )
+
+
+def test_the_right_answer_is_congratulated(lab):
+    expect(run(lab, instead=RIGHT)).to_have_text("✔ Certo! A resposta passou em todas as verificações.\n")
+    assert lab.problems.external == []
