@@ -267,6 +267,7 @@ MUTATIONS = {
         '("kinds")[model.get("kind_index")]',
         '("kinds")[(model.get("kind_index") + 1) % 9]',
     ),
+    "colour by what is left": ('"--cw-weight", weights[j])', '"--cw-weight", 1 - weights[j])'),
     "report the smallest future weight": ("Math.max(0, ...future)", "Math.min(0, ...future)"),
 }
 

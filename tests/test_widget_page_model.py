@@ -12,7 +12,16 @@ from lib.corpus import MASK, PORTUGUESE, posterior, sample
 from lib.widgets.page_model import EXAMPLES, Refused, page_model, read, shown
 from tests.browser import PHONE, axe_violations, page_overflow
 from tests.test_widget_base import run_node
-from tests.widget_kit import HOSTILE, after_the_end, assert_ends, growth, open_widgets, survivors, tab_stops
+from tests.widget_kit import (
+    HOSTILE,
+    after_the_end,
+    assert_ends,
+    growth,
+    open_widgets,
+    survivors,
+    tab_stops,
+    wrong_shades,
+)
 from tests.widgets_page import agrees, read_number, set_slider
 from tools.console import ROOT
 
@@ -86,6 +95,7 @@ READ = """panel => {
     tokens: [...panel.querySelectorAll(".cw-weights th[scope=row]")].map(th => th.textContent),
     rows: [...panel.querySelectorAll("tr[data-word]")].map(
       row => [Number(row.dataset.word), ...[...row.children].map(cell => cell.textContent)]),
+    bars: [...panel.querySelectorAll(".cw-bar")].map(b => Number(b.style.getPropertyValue("--cw-weight"))),
     facts: panel.querySelector(".cw-facts").textContent,
     message: panel.querySelector(".cw-refused").textContent,
     visible: !panel.querySelector(".cw-results").hidden,
@@ -121,7 +131,11 @@ def differences(panel, state) -> list[str]:
     wanted = [] if expected.exact is None else [expected.exact_entropy, expected.divergence]
     if len(numbers) != len(wanted) or not all(map(close, numbers, wanted)):
         found.append(f"facts: page {page['facts']}, lib {wanted}")
-    return found
+    columns = [expected.model, *([] if expected.exact is None else [expected.exact])]
+    bars = [column[i].item() for i in expected.rows for column in columns]
+    if page["bars"] != pytest.approx(bars, abs=1e-6):
+        found.append(f"bars: page {page['bars']}, lib {bars}")
+    return found + wrong_shades(panel, expected.weights)
 
 
 def close(text, value):
@@ -287,6 +301,10 @@ MUTATIONS = {
     "posterior of the neighbour": ("posteriors?.[place - 1]", "posteriors?.[place]"),
     "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),
     "bits for nats": ("sum - (x > 0 ? x * Math.log(x)", "sum - (x > 0 ? x * Math.log2(x)"),
+    "bars of the others": (
+        'bar.style.setProperty("--cw-weight", p)',
+        'bar.style.setProperty("--cw-weight", 1 - p)',
+    ),
     "the first gap always": ("this.drawWords(gaps[k])", "this.drawWords(gaps[0])"),
     "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
 }

@@ -11,7 +11,15 @@ from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.real_attention import MASKS, SENTENCES, VIEWS, real_attention, shown, thousandths
 from tests.browser import PHONE, axe_violations, page_overflow
-from tests.widget_kit import after_the_end, assert_ends, growth, open_widgets, survivors, tab_stops
+from tests.widget_kit import (
+    after_the_end,
+    assert_ends,
+    growth,
+    open_widgets,
+    survivors,
+    tab_stops,
+    wrong_shades,
+)
 from tests.widgets_page import agrees, read_number, set_slider
 
 LAYERS, HEADS = 6, 12
@@ -117,7 +125,7 @@ def differences(panel, state) -> list[str]:
             found.append(f"share {name}: page {text}, lib {expected.shares[name]}")
     if page["visible"] != {view: view == state.view for view in VIEWS}:
         found.append(f"view: page {page['visible']}, lib {state.view}")
-    return found
+    return found + wrong_shades(panel, expected.weights)
 
 
 # --- the twin -----------------------------------------------------------------------------------------------
@@ -202,6 +210,8 @@ MUTATIONS = {
     "the row of the column": ("percentage(weights[query][j])", "percentage(weights[j][query])"),
     "the cell of the mirror": ("percentage(both[name][i][j])", "percentage(both[name][j][i])"),
     "shares of what is left": ("const rest = 1 -", "const rest = 0 *"),
+    "colour by what is left": ('"--cw-weight", weight)', '"--cw-weight", 1 - weight)'),
+    "colour only the first time": ("if (cell.ariaLabel === label) return;", "if (cell.ariaLabel) return;"),
     "another sentence": ('[this.model.get("sentence_index")]', "[0]"),
 }
 

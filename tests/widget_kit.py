@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page
+from torch import Tensor
 
 from lib.widgets.base import CourseWidget, Panel
 from tests.widgets_page import counting, write_page
@@ -78,6 +79,23 @@ def growth(page: Page, panel: Locator, change: str, times: int = 200) -> tuple[i
         panel.evaluate(loop, times)
         nodes_after, listeners_after = count()
     return nodes_after - nodes, listeners_after - listeners
+
+
+SHADES = """panel => [...panel.querySelectorAll("td[data-i]")].flatMap(cell =>
+  cell.style.getPropertyValue("--cw-weight") === "" ? [] :
+    [[Number(cell.dataset.i), Number(cell.dataset.j), Number(cell.style.getPropertyValue("--cw-weight"))]])"""
+
+
+def wrong_shades(panel: Locator, weights: Tensor) -> list[str]:
+    """The cells of a table of weights whose colour is not that of the weight, to a thousandth."""
+    shades = panel.evaluate(SHADES)
+    if len(shades) != weights.numel():
+        return [f"{len(shades)} cells are coloured, of {weights.numel()}"]
+    return [
+        f"shade {i},{j}: page {shade}, lib {weights[i, j]}"
+        for i, j, shade in shades
+        if not abs(shade - weights[i, j].item()) <= 1e-3
+    ]
 
 
 LIFECYCLE = """async ([esm, state, poke]) => {

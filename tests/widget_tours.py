@@ -78,6 +78,7 @@ def counter_stops(panel: Locator, stored: dict) -> Stops:
         yield preset, reader.differences()
     reader.size("layers", 24)
     reader.size("d", 1024)
+    reader.size("heads", 16)
     reader.train(head=True, tokens=BERT_TOKENS)
     yield reader.sizes, reader.differences()
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from ipywidgets.embed import dependency_state
 from playwright.sync_api import Locator, Page
 
@@ -131,6 +132,8 @@ READ = """panel => {
   return {
     scores: grid("score"),
     weights: grid("weight"),
+    shades: [...panel.querySelectorAll("td[data-grid=weight]")].map(
+      cell => Number(cell.style.getPropertyValue("--cw-weight"))),
     sums: [...panel.querySelectorAll("td[data-sum]")].map(text),
     facts: text(panel.querySelector(".cw-facts")),
   };
@@ -165,7 +168,10 @@ def differences(panel: Locator, expected: Shown) -> list[str]:
         for j, (score, weight) in enumerate(zip(scores, weights, strict=True)):
             pairs += [(f"score {i},{j}", score, expected.entering[i, j].item())]
             pairs += [(f"weight {i},{j}", weight, None if i in empty else expected.weights[i, j].item())]
-    return [f"{where}: page {text}, lib {value}" for where, text, value in pairs if not agrees(text, value)]
+    found = [f"{where}: page {text}, lib {value}" for where, text, value in pairs if not agrees(text, value)]
+    if page["shades"] != pytest.approx(expected.weights.flatten().tolist(), abs=1e-9):
+        found.append(f"shades: page {page['shades']}, lib {expected.weights}")
+    return found
 
 
 def _facts(sentence: str, expected: Shown) -> Iterator[tuple[str, float]]:
