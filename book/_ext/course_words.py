@@ -45,6 +45,10 @@ COPY_BUTTON_EDITS = [
     ("'Copied!'", "'Copiado!'"),
     ("'Failed to copy'", "'Não foi possível copiar'"),
 ]
+# A button that unfolds is called what it unfolds, in the page's own words: "Primeira dica".
+TOGGLE_BUTTON_EDITS = [
+    ("Toggle hidden content", '${item.querySelector(".admonition-title").textContent.trim()}'),
+]
 
 
 def prefer_our_words(app: Sphinx, catalog: str) -> None:
@@ -77,6 +81,7 @@ def finish_files(app: Sphinx, problem: Exception | None) -> None:
     for page in output.rglob("*.html"):
         edit(page, PAGE_EDITS)
     edit(output / "_static" / "copybutton.js", COPY_BUTTON_EDITS)
+    edit(output / "_static" / "togglebutton.js", TOGGLE_BUTTON_EDITS)
     (output / "_static" / "scripts" / "fontawesome.js").unlink(missing_ok=True)
 
 
