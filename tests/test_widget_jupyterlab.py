@@ -79,7 +79,9 @@ def test_chosen_cell_travels_to_python(lab_page):
 def test_python_moves_the_explorer(lab_page):
     [panel] = explorers(lab_page, 1)
     State("causal", 1.0, 2, 2).apply(panel)
-    lab_page.locator(".jp-Cell").nth(2).locator(".cm-content").fill(f"panel.widget.kind_index = {list(KINDS).index('depois')}")
+    lab_page.locator(".jp-Cell").nth(2).locator(".cm-content").fill(
+        f"panel.widget.kind_index = {list(KINDS).index('depois')}"
+    )
     run_last_cell(lab_page)
     expect(panel.locator(".cw-verdict")).to_contain_text("Erro: máscara depois da softmax")
     expect(panel.locator("select")).to_have_value("Erro: depois da softmax")
