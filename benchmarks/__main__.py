@@ -20,6 +20,8 @@ All variants run in turn in every round, with equal threads, dropout, fused Adam
 Where the gain of the training step comes from:
 
 - Equal work, equal time: `control: ours, equal work` scores every position, as `BertForMaskedLM` does.
+- Every row of ours draws its dropout from 16 bits a number (`lib/dropout.py`), where torch draws a Bernoulli
+  number each: the same rate and places, a few percent of the step.
 - Most of the gain is the logits at the 15% selected positions only. It is open to a user of transformers too,
   in three lines: that is the other control, and the second column measures against it.
 - The rest is ours: the last block's queries, output and feed-forward at the selected positions only; the two

@@ -2,8 +2,8 @@
 
 Layers, each importing only from those above it:
 
-1. `require`, the errors that name an argument; `attention`, `losses`, `tokenizer`, `corpus`, `porttinari`,
-   and what is small enough to check by hand: `information`, `masking_mistakes`, `rounding`
+1. `require`, the errors that name an argument; `dropout`, `attention`, `losses`, `tokenizer`, `corpus`,
+   `porttinari`, and what is small enough to check by hand: `information`, `masking_mistakes`, `rounding`
 2. `encoder`, `parameters`, `corruption`
 3. `heads`, `weights`, `fast`, `generation`, `training` (with `checkpoint` and the command `pretrain`),
    `geometry`, and the experiments of the chapters: `attention_patterns`, `free_running`, `two_hops`, ...

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lib import require
+from lib.dropout import keep
 
 
 def causal_mask(n: int, *, device: torch.device | None = None) -> Tensor:
@@ -91,7 +92,10 @@ def attention(
 def fast_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, causal: bool = False, dropout: float = 0.0
 ) -> Tensor:
-    """The same H by torch's fused kernel, which never builds the N x N matrix when `causal` says it all."""
+    """The same H by torch's fused kernel, which never builds the N x N matrix when `causal` says it all.
+
+    While training with dropout no fused kernel does it on a processor, and the weights are written out.
+    """
     _check(q, k, v, mask)
     require.probability("dropout", dropout)
     if require.flag("causal", causal) and q.shape[-2] != k.shape[-2]:
@@ -100,11 +104,23 @@ def fast_attention(
         )
     if causal and mask is not None:
         mask, causal = mask & causal_mask(q.shape[-2], device=q.device), False
-    h = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, dropout_p=dropout)
+    if dropout:
+        mask = causal_mask(q.shape[-2], device=q.device) if causal else mask
+        a = _weights(q, k, mask)  # (..., N_q, N_k)
+        h = (a * keep(a, dropout)) @ v
+    else:
+        h = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
     if mask is not None:
         # The kernels disagree on a row without keys (NaN in some, zero in others); we promise zero.
         h = h.masked_fill(~mask.any(-1, keepdim=True), 0.0)
     return _finite(h)
+
+
+def _weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(d_k)) in as few passes as there are; a row without keys is even, not zero."""
+    s = q @ (k / math.sqrt(k.shape[-1])).transpose(-2, -1)
+    # The lowest finite number, not -inf: in a row that holds nothing else, -inf would make NaN gradients.
+    return (s if mask is None else s.masked_fill(~mask, torch.finfo(s.dtype).min)).softmax(-1)
 
 
 def _finite(h: Tensor) -> Tensor:

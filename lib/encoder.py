@@ -18,6 +18,7 @@ from lib import require
 
 # Both compute softmax(Q K^T / sqrt(d_k)) V: `attention` step by step, `fast_attention` in one fused call.
 from lib.attention import attention, causal_mask, fast_attention
+from lib.dropout import Dropout
 
 ACTIVATIONS = {
     "gelu": nn.GELU(),
@@ -138,7 +139,7 @@ class Embeddings(nn.Module):
         self.segment = nn.Embedding(config.segments, config.d) if config.segments else None
         self.position = nn.Embedding(config.positions, config.d)
         self.norm = nn.LayerNorm(config.d, config.norm_eps) if config.embedding_norm else nn.Identity()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, positions: Tensor | None = None) -> Tensor:
         return self.place(self.token(ids), segments, self.count(ids) if positions is None else positions)
@@ -233,7 +234,7 @@ class Block(nn.Module):
         self.norm_1 = nn.LayerNorm(config.d, config.norm_eps)
         self.feed_forward = FeedForward(config)
         self.norm_2 = nn.LayerNorm(config.d, config.norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(
         self, x: Tensor, mask: Tensor | None = None, causal: bool = False, trace: Trace | None = None

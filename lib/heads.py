@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lib import require
+from lib.dropout import Dropout
 from lib.encoder import ACTIVATIONS, Config, Encoder, finite, initialise, require_vectors
 from lib.losses import IGNORE_INDEX, cross_entropy
 
@@ -97,7 +98,7 @@ class SequenceHead(nn.Module):
 
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.W = nn.Linear(config.d, require.integer("labels", labels, 1))
         self.apply(initialise)
 
@@ -139,7 +140,7 @@ class TokenHead(nn.Module):
 
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.W = nn.Linear(config.d, require.integer("labels", labels, 1))
         self.apply(initialise)
 

@@ -7,7 +7,7 @@ import pytest
 from tools.console import ROOT
 
 LAYERS = {
-    1: "require attention losses tokenizer corpus porttinari information masking_mistakes rounding",
+    1: "require dropout attention losses tokenizer corpus porttinari information masking_mistakes rounding",
     2: "encoder parameters corruption",
     4: "sources",
     5: "plots widgets quizzes exercises",
