@@ -22,6 +22,9 @@ from tests.trust.tags import IGNORE
 
 SEED = int(os.environ.get("TAMPER_SEED", secrets.randbelow(10**9)))
 SAMPLE = 150
+# Where pytest itself is seen to fail. Notebooks that train models would only take longer to show the same;
+# the digits of all of them are tried in `test_a_sample_of_tampered_digits_is_caught`.
+QUICK = ("01_masking", "defects", "errata")
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.name)
@@ -86,14 +89,14 @@ def failing_cells(folder) -> set[tuple[str, int]]:
 
 def test_pytest_nbval_fails_on_exactly_the_tampered_cells(tmp_path):
     rng, tampered = random.Random(SEED), set()
-    for path in notebooks():
+    for path in (path for path in notebooks() if path.stem in QUICK):
         made = json.loads(path.read_text(encoding="utf-8"))
         cells = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
         for number, cell in enumerate(cells):
             if IGNORE not in tags(cell) and rng.random() < 0.7 and change_one_digit(cell, rng):
                 tampered.add((path.stem, number))
         (tmp_path / path.name).write_text(json.dumps(made), encoding="utf-8")
-    assert tampered, "the sample must tamper with something"
+    assert {stem for stem, _ in tampered} == set(QUICK), "each must have been tampered with"
     assert failing_cells(tmp_path) == tampered, f"TAMPER_SEED={SEED}"
 
 
