@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.measure import interleaved, peak_memory_mb, ratio, table
 from lib.encoder import Config
-from lib.fast import fast_mlm_loss, hidden_at, tied_logits
+from lib.fast import fast_mlm_loss, hidden_at, tied_table
 from lib.heads import MaskedLM
 
 DROPOUT = 0.1
@@ -175,9 +175,10 @@ def _last_block(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> T
 
 
 def _one_gradient(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-    selected = labels != -100
-    hidden = hidden_at(model.encoder, ids, selected, mask, packed=False, tied=True)
-    return F.cross_entropy(tied_logits(model, hidden), labels[selected])
+    selected, table = labels != -100, tied_table(model)
+    hidden = hidden_at(model.encoder, ids, selected, mask, packed=False, table=table)
+    logits = table.score(model.head.transform(hidden), model.head.bias)
+    return F.cross_entropy(logits, labels[selected])
 
 
 def _at_selected(model: MaskedLM, hidden: Tensor, labels: Tensor) -> Tensor:

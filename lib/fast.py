@@ -8,7 +8,7 @@ A masked language model is graded at the 15% of positions that were selected, an
    selected positions attend to all; its queries, output and feed-forward are not.
 3. **No padding.** Sentences are laid end to end in rows, and a mask keeps them from seeing each other.
 4. **One gradient for the tied table.** E reads the tokens and scores them, so it has two gradients of V d
-   numbers to be added up; but the first is zero except in the rows of the words that were read.
+   numbers to be added up; but the first is zero except in the rows that were read (`lib.tied`).
 
 None of this is an approximation: loss and gradients are those of `MaskedLM.loss`, and a test holds them
 together. With dropout, the same distribution is drawn in another order.
@@ -19,13 +19,13 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from lib.attention import causal_mask
 from lib.encoder import Block, Encoder, finite
 from lib.heads import MaskedLM, require_labels
 from lib.losses import IGNORE_INDEX
+from lib.tied import TiedTable
 
 
 def fast_mlm_loss(
@@ -36,10 +36,16 @@ def fast_mlm_loss(
     selected = labels != IGNORE_INDEX  # (B, N)
     if not selected.any():
         raise ValueError(f"labels select no position: all {labels.numel()} are {IGNORE_INDEX}")
-    hidden = hidden_at(model.encoder, ids, selected, mask, segments, tied=True)  # (M, d)
+    table = tied_table(model)
+    hidden = hidden_at(model.encoder, ids, selected, mask, segments, table=table)  # (M, d)
+    logits = table.score(model.head.transform(hidden), model.head.bias)  # (M, V)
     # Cross-entropy as in lib.losses, in one pass.
-    loss = F.cross_entropy(tied_logits(model, hidden), labels[selected])
-    return finite(loss, "logits")
+    return finite(F.cross_entropy(logits, labels[selected]), "logits")
+
+
+def tied_table(model: MaskedLM) -> TiedTable:
+    token = model.encoder.embeddings.token
+    return TiedTable(token.weight, token.padding_idx)
 
 
 def hidden_at(
@@ -50,13 +56,13 @@ def hidden_at(
     segments: Tensor | None = None,
     *,
     packed: bool = True,
-    tied: bool = False,
+    table: TiedTable | None = None,
 ) -> Tensor:
     """`encoder(ids, mask, segments)[selected]`, (M, d), without computing the rest of the last block.
 
     `mask` is (B, N) or (B, 1, N), the real tokens; every selected position must be one of them.
-    `packed=False` keeps the padding, to measure what packing alone is worth. `tied=True` promises that
-    `tied_logits` follows: the gradient of the token table is then sparse, only the rows that were read.
+    `packed=False` keeps the padding, to measure what packing alone is worth. With a `table`, tokens are read
+    from it, and its `score` must follow.
     """
     allowed = encoder.check(ids, mask, segments)  # None, or (B, 1, 1, N)
     real = _real_tokens(ids, selected, mask)  # (B, N)
@@ -72,9 +78,8 @@ def hidden_at(
         segments = None if segments is None else segments.flatten()[at]
         selected = selected.flatten()[at] & ~hole
         order = source[selected].argsort()  # back from the order of the rows to that of the batch
-    token, causal = encoder.embeddings.token, encoder.config.causal
-    x = F.embedding(ids, token.weight, token.padding_idx, sparse=tied)  # (R, T, d)
-    x = encoder.embeddings.place(x, segments, positions)
+    causal, read = encoder.config.causal, table.read if table else encoder.embeddings.token
+    x = encoder.embeddings.place(read(ids), segments, positions)  # (R, T, d)
     for block in encoder.blocks[:-1]:
         x = block(x, allowed, causal)
     hidden = finite(encoder.norm(block_at(encoder.blocks[-1], x, selected, allowed, causal)))
@@ -95,29 +100,6 @@ def block_at(block: Block, x: Tensor, selected: Tensor, mask: Tensor | None, cau
     z = block.prepare(x)  # (B, N, d)
     attended = block.attention(z, mask, queries=z[rows, at])  # (B, S, d)
     return block.finish(x[selected], attended[torch.arange(most) < counts])  # (M, d)
-
-
-def tied_logits(model: MaskedLM, hidden: Tensor) -> Tensor:
-    """`model.logits(hidden)` at the selected positions, (M, d) -> (M, V)."""
-    return Unembed.apply(model.head.transform(hidden), model.encoder.embeddings.token.weight, model.head.bias)
-
-
-class Unembed(torch.autograd.Function):
-    """t E^T + b. Its gradient for E is a matrix of its own, to which the sparse one is added in place.
-
-    That of `F.linear` is a transposed view, which autograd must not write on: it would copy all V d numbers.
-    """
-
-    @staticmethod
-    def forward(ctx, t: Tensor, E: Tensor, b: Tensor) -> Tensor:
-        ctx.save_for_backward(t, E)
-        return F.linear(t, E, b)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        t, E = ctx.saved_tensors
-        return grad @ E, grad.T @ t, grad.sum(0)
 
 
 def pack(real: Tensor) -> Tensor:
