@@ -19,14 +19,15 @@ All variants run in turn in every round, with equal threads, dropout, fused Adam
 
 Where the gain of the training step comes from:
 
-- `control: ours, equal work` scores every position, as `BertForMaskedLM` does. It is level with it except for
-  dropout, which every row of ours draws from 16 bits a number (`lib/dropout.py`), where torch draws one
-  Bernoulli number after another on one core: the same rate, in the same places, for less.
+- `control: ours, equal work` scores every position, as `BertForMaskedLM` does, and is near level with it.
+  What it gains is not in the encoder: its loss normalises the labelled rows of the logits only, and dropout,
+  in every row of ours, comes from 16 random bits a number (`lib/dropout.py`), where torch draws one Bernoulli
+  number after another on one core. The rate and the places are the same.
 - Most of the gain is the logits at the 15% selected positions only. It is open to a user of transformers too,
   in three lines: that is the other control, and the second column measures against it.
 - The rest is ours: the last block's queries, output and feed-forward at the selected positions only; the two
-  gradients of the tied table added up in place (`lib/tied.py`); and whole sentences laid end to end in rows
-  instead of padding.
+  gradients of the tied table added up in place, and that of the loss written down directly (`lib/tied.py`);
+  and whole sentences laid end to end in rows instead of padding.
 - None of it changes the mathematics: the tests hold loss and gradients equal to the plain version's.
 
 Inference gains by batching alone (like lengths together, a budget of tokens), not by faster code.

@@ -110,17 +110,20 @@ def fast_attention(
         h = (a * keep(a, dropout)) @ v
     else:
         h = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
-    if mask is not None:
+    if mask is not None and not (seeing := mask.any(-1, keepdim=True)).all():
         # The kernels disagree on a row without keys (NaN in some, zero in others); we promise zero.
-        h = h.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+        h = h.masked_fill(~seeing, 0.0)
     return _finite(h)
 
 
 def _weights(q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
     """softmax(Q K^T / sqrt(d_k)) in as few passes as there are; a row without keys is even, not zero."""
     s = q @ (k / math.sqrt(k.shape[-1])).transpose(-2, -1)
-    # The lowest finite number, not -inf: in a row that holds nothing else, -inf would make NaN gradients.
-    return (s if mask is None else s.masked_fill(~mask, torch.finfo(s.dtype).min)).softmax(-1)
+    if mask is not None:
+        # A sum, because its gradient costs nothing. Half of the lowest number, not -inf: beside it a score is
+        # lost in rounding, and in a row that holds nothing else, -inf would make NaN gradients.
+        s = s.add_((~mask).to(s.dtype).mul_(torch.finfo(s.dtype).min / 2))
+    return s.softmax(-1)
 
 
 def _finite(h: Tensor) -> Tensor:

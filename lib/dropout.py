@@ -18,7 +18,7 @@ def keep(like: Tensor, p: float) -> Tensor:
         return torch.zeros_like(like)
     words = torch.empty(-(-like.numel() // 4), dtype=torch.int64, device=like.device).random_(-(2**63), None)
     bits = words.view(torch.int16)[: like.numel()].view(like.shape)  # evenly from -LEVELS / 2 on
-    return (bits >= dropped - LEVELS // 2).to(like.dtype).mul_(LEVELS / (LEVELS - dropped))
+    return (bits >= dropped - LEVELS // 2) * like.new_tensor(LEVELS / (LEVELS - dropped))
 
 
 class Dropout(nn.Module):

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from lib.attention import causal_mask
 from lib.encoder import Block, Encoder, finite
@@ -38,9 +37,7 @@ def fast_mlm_loss(
         raise ValueError(f"labels select no position: all {labels.numel()} are {IGNORE_INDEX}")
     table = tied_table(model)
     hidden = hidden_at(model.encoder, ids, selected, mask, segments, table=table)  # (M, d)
-    logits = table.score(model.head.transform(hidden), model.head.bias)  # (M, V)
-    # Cross-entropy as in lib.losses, in one pass.
-    return finite(F.cross_entropy(logits, labels[selected]), "logits")
+    return finite(table.loss(model.head.transform(hidden), model.head.bias, labels[selected]), "logits")
 
 
 def tied_table(model: MaskedLM) -> TiedTable:
@@ -62,7 +59,7 @@ def hidden_at(
 
     `mask` is (B, N) or (B, 1, N), the real tokens; every selected position must be one of them.
     `packed=False` keeps the padding, to measure what packing alone is worth. With a `table`, tokens are read
-    from it, and its `score` must follow.
+    from it, and its `loss` must follow.
     """
     allowed = encoder.check(ids, mask, segments)  # None, or (B, 1, 1, N)
     real = _real_tokens(ids, selected, mask)  # (B, N)

@@ -1,8 +1,10 @@
-"""One gradient for a table that is used twice.
+"""The two ends of a masked model as one: a table that is read and that scores, with one gradient for both.
 
 The token table E reads the tokens (some of its rows) and scores them (all of it), so autograd makes two
 gradients of V d numbers, and a third for their sum. But the first is zero except in the rows that were read:
 here those rows are added in place to the gradient of the scores, which backpropagation has finished by then.
+The gradient of the loss for the scores, p - 1 at the label and p elsewhere, is written down as it is, instead
+of being put together from a matrix of zeros and another of logarithms.
 """
 
 import torch
@@ -12,21 +14,21 @@ from torch.nn import functional as F
 
 
 class TiedTable:
-    """E (V, d) in one step of training: `read` first, then `score` what was computed from the rows."""
+    """E (V, d) in one step of training: `read` first, then the `loss` of what was computed from the rows."""
 
     def __init__(self, E: Tensor, padding_id: int | None) -> None:
         self.E, self.padding_id = E, padding_id
         self.read_with_gradient = False
-        self.gradient: Tensor | None = None  # on its way back from `score` to `read`
+        self.gradient: Tensor | None = None  # on its way back from `loss` to `read`
 
     def read(self, ids: Tensor) -> Tensor:
         """E[ids], (..., d)."""
         self.read_with_gradient = self.E.requires_grad and torch.is_grad_enabled()
         return _Read.apply(self.E, ids, self)
 
-    def score(self, t: Tensor, b: Tensor) -> Tensor:
-        """t E^T + b, (..., d) -> (..., V), where `t` depends on what was read."""
-        return _Score.apply(t, self.E, b, self)
+    def loss(self, t: Tensor, b: Tensor, labels: Tensor) -> Tensor:
+        """The mean cross-entropy of `labels` (M,) under the scores t E^T + b of `t` (M, d)."""
+        return _Loss.apply(t, self.E, b, labels, self)
 
 
 class _Read(torch.autograd.Function):
@@ -48,18 +50,22 @@ class _Read(torch.autograd.Function):
         return gradient.index_add_(0, ids.flatten(), grad.flatten(0, -2)), None, None
 
 
-class _Score(torch.autograd.Function):
+class _Loss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, t: Tensor, E: Tensor, b: Tensor, table: TiedTable) -> Tensor:
-        ctx.save_for_backward(t, E)
+    def forward(ctx, t: Tensor, E: Tensor, b: Tensor, labels: Tensor, table: TiedTable) -> Tensor:
+        log_p = F.linear(t, E, b).log_softmax(-1)  # (M, V)
+        ctx.save_for_backward(t, E, log_p, labels)
         ctx.table = table
-        return F.linear(t, E, b)
+        return -log_p.gather(-1, labels[:, None]).mean()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None]:
-        t, E = ctx.saved_tensors
-        for_E = grad.T @ t if ctx.needs_input_grad[1] else None  # (V, d)
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor | None, Tensor, None, None]:
+        t, E, log_p, labels = ctx.saved_tensors
+        p = log_p.exp()
+        p[torch.arange(len(p)), labels] -= 1  # the gradient, but for a factor that smaller matrices can take
+        share = grad / len(p)
+        for_E = p.T @ (t * share) if ctx.needs_input_grad[1] else None  # (V, d)
         if ctx.table.read_with_gradient:
             ctx.table.gradient, for_E = for_E, None
-        return grad @ E, for_E, grad.sum(0), None
+        return (p @ E) * share, for_E, p.sum(0) * share, None, None

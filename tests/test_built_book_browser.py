@@ -4,6 +4,7 @@ import pytest
 
 from tests.browser import DESKTOP, PHONE, axe_violations, change_look, open_page, page_overflow, settle
 from tests.test_built_book import PAGES, soup
+from tests.test_page_weight import LIMIT, views, weigh, widget_code
 
 CHAPTER = "book/01_masking.html"
 LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]
@@ -11,17 +12,37 @@ NAMES = ["desktop-light", "desktop-dark", "phone-light", "phone-dark"]
 
 
 @pytest.fixture(scope="module", params=[page for page in PAGES if page != "index.html"])
-def opened(request, browser, book_url):
-    """One page, opened once for all the tests that look at it, with its name."""
+def opened(request, browser, book_url, book_dir):
+    """One page, opened once for all the tests that look at it, with its name and the weight of its files."""
     with open_page(browser) as tab:
-        tab.goto(f"{book_url}/{request.param}")
-        settle(tab)
+        tab.weights = weigh(tab, book_url, book_dir, request.param)
         yield tab, request.param
 
 
 def test_a_page_opens_without_trouble(opened):
     tab, _ = opened
     assert not tab.problems, tab.problems
+
+
+def test_a_page_with_widgets_stays_under_the_limit(opened, record_property):
+    tab, name = opened
+    total, own = sum(tab.weights.values()), tab.weights[name]
+    said = f"{name}: {total / 1000:.0f} kB compressed, {own / 1000:.0f} kB of it the page itself"
+    record_property("summary", f"{said}, widgets: {views(name)}")
+    assert 0 < own < total
+    assert total <= LIMIT or not views(name)
+
+
+def test_widget_code_is_loaded_where_there_are_widgets_and_nowhere_else(opened):
+    tab, name = opened
+    assert bool(widget_code(tab.weights)) == bool(views(name))
+
+
+def test_every_icon_comes_from_the_small_font(opened):
+    """An icon that is not there still appears, from the theme's whole font, 40 times as heavy."""
+    tab, _ = opened
+    fonts = {path for path in tab.weights if "icons/" in path or "awesome" in path}
+    assert fonts == {"_static/vendor/icons/solid.woff"}
 
 
 def test_formulas_are_typeset(opened):

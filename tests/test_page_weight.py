@@ -1,4 +1,4 @@
-"""What each page makes a reader download, compressed: printed for every page, bounded where widgets are."""
+"""What a page makes a reader download, compressed. Every page of the book is weighed when it is opened."""
 
 import gzip
 import random
@@ -6,11 +6,10 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-import pytest
 from playwright.sync_api import Page
 
-from tests.browser import open_page, settle
-from tests.test_built_book import PAGES, soup
+from tests.browser import settle
+from tests.test_built_book import soup
 from tools.serve import serving
 
 LIMIT = 2_000_000  # bytes: what a page with widgets may weigh in all
@@ -39,41 +38,6 @@ def widget_code(paths) -> list[str]:
 
 def views(name: str) -> int:
     return len(soup(name).find_all("script", type=VIEW))
-
-
-@pytest.fixture(scope="module")
-def weights(browser, book_url, book_dir) -> dict[str, dict[str, int]]:
-    """The files of every page, and their sizes; index.html only redirects."""
-    found = {}
-    for name in (name for name in PAGES if name != "index.html"):
-        with open_page(browser) as page:
-            found[name] = weigh(page, book_url, book_dir, name)
-    return found
-
-
-def test_the_weight_of_every_page(weights, record_property):
-    for name, sizes in weights.items():
-        total, own = (size / 1000 for size in (sum(sizes.values()), sizes[name]))
-        record_property(
-            "summary",
-            f"{name}: {total:.0f} kB compressed, {own:.0f} kB of it the page itself, widgets: {views(name)}",
-        )
-    assert all(sizes[name] > 0 for name, sizes in weights.items())
-
-
-def test_widget_code_is_loaded_where_there_are_widgets_and_nowhere_else(weights):
-    assert {name for name, sizes in weights.items() if widget_code(sizes)} == set(filter(views, weights))
-
-
-def test_a_page_with_widgets_stays_under_the_limit(weights):
-    totals = {name: sum(sizes.values()) for name, sizes in weights.items() if views(name)}
-    assert {name: total for name, total in totals.items() if total > LIMIT} == {}
-
-
-def test_every_icon_comes_from_the_small_font(weights):
-    """An icon that is not there still appears, from the theme's whole font, 40 times as heavy."""
-    fonts = {path for sizes in weights.values() for path in sizes if "icons/" in path or "awesome" in path}
-    assert fonts == {"_static/vendor/icons/solid.woff"}
 
 
 def test_the_scale_sees_what_is_too_heavy_and_code_that_nobody_needs(page, tmp_path):

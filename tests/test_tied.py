@@ -9,20 +9,22 @@ from lib.tied import TiedTable
 V, D = 7, 3
 
 
-def step(read, score, E, ids):
+def step(read, loss, E, ids):
     W = torch.linspace(-1, 1, D * D, dtype=torch.float64).view(D, D).requires_grad_()
-    b = torch.zeros(V, dtype=torch.float64, requires_grad=True)
-    loss = F.cross_entropy(score(torch.tanh(read(ids) @ W).flatten(0, -2), b), torch.arange(ids.numel()) % V)
-    return loss, [E, W, b]
+    b = torch.linspace(0, 1, V, dtype=torch.float64).requires_grad_()
+    labels = torch.arange(ids.numel()) % V
+    return loss(torch.tanh(read(ids) @ W).flatten(0, -2), b, labels), [E, W, b]
 
 
 def plain(E, ids, pad):
-    return step(lambda i: F.embedding(i, E, pad), lambda t, b: F.linear(t, E, b), E, ids)
+    return step(
+        lambda i: F.embedding(i, E, pad), lambda t, b, y: F.cross_entropy(F.linear(t, E, b), y), E, ids
+    )
 
 
 def tied(E, ids, pad):
     table = TiedTable(E, pad)
-    return step(table.read, table.score, E, ids)
+    return step(table.read, table.loss, E, ids)
 
 
 def weights(trained=True):
@@ -36,7 +38,7 @@ def test_loss_and_gradients_are_those_of_autograd(pad, shape):
     ids = torch.arange(torch.Size(shape).numel()).view(shape) % 4  # repeated rows, padding and unread rows
     E = weights()
     (expected, parameters), (loss, others) = plain(E, ids, pad), tied(E, ids, pad)
-    assert loss.item() == expected.item()
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-14)
     for want, got in zip(
         torch.autograd.grad(expected, parameters), torch.autograd.grad(loss, others), strict=True
     ):
@@ -52,13 +54,20 @@ def test_gradients_are_added_to_those_already_there():
     torch.testing.assert_close(E.grad, 2 * once)
 
 
+def test_the_gradient_has_the_size_of_the_loss_it_came_from():
+    E, ids = weights(), torch.tensor([1, 2, 1])
+    (loss, parameters), (thrice, others) = tied(E, ids, 0), tied(E, ids, 0)
+    once = torch.autograd.grad(loss, parameters)
+    torch.testing.assert_close(torch.autograd.grad(3 * thrice, others), tuple(3 * g for g in once))
+
+
 def test_a_table_that_was_read_without_gradients_still_gets_the_gradient_of_the_scores():
-    E, b = weights(), torch.zeros(V, dtype=torch.float64)
+    E, b, labels = weights(), torch.zeros(V, dtype=torch.float64), torch.tensor([3, 4])
     table = TiedTable(E, None)
     with torch.no_grad():
         t = table.read(torch.tensor([1, 2]))
-    table.score(t, b).square().sum().backward()
-    want = torch.autograd.grad(F.linear(t, E, b).square().sum(), E)[0]
+    table.loss(t, b, labels).backward()
+    want = torch.autograd.grad(F.cross_entropy(F.linear(t, E, b), labels), E)[0]
     torch.testing.assert_close(E.grad, want)
 
 
@@ -77,10 +86,10 @@ def test_a_frozen_table_gets_no_gradient():
 
 
 def test_nothing_is_copied():
-    """What `score` computes is, in the end, the very memory of the gradient."""
+    """What `loss` computes for the table is, in the end, the very memory of the gradient."""
     E, seen = weights(), []
     table = TiedTable(E, None)
     t = table.read(torch.tensor([1, 2])).tanh()
     t.register_hook(lambda grad: seen.append(table.gradient.data_ptr()))
-    table.score(t, torch.zeros(V, dtype=torch.float64)).square().sum().backward()
+    table.loss(t, torch.zeros(V, dtype=torch.float64), torch.tensor([3, 4])).backward()
     assert seen == [E.grad.data_ptr()]

@@ -30,7 +30,7 @@ MODULES = Path("tools", "_vendor")
 ANYWIDGET_DEFINES = 'define(["@jupyter-widgets/base"], widget_default);'
 ANYWIDGET_EXPORTS = "export default widget_default;"
 # What the theme shows: buttons, arrows, boxes, marks on links. An icon that is not here still appears, from
-# the theme's whole font; test_page_weight.py notices.
+# the theme's whole font; test_built_book_browser.py notices.
 ICONS = [
     *("arrow-up", "angle-left", "angle-right", "angle-down", "chevron-down", "bars", "list", "xmark"),
     *("magnifying-glass", "magnifying-glass-minus", "download", "file", "file-pdf", "print", "expand"),
