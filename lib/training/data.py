@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from lib import require
 from lib.corpus import CLS, MASK, PAD, SEP, UNK, Grammar, paragraphs, sample
 from lib.corpus.entropy import length_distribution
 from lib.corruption import Alphabet, PairBatch, next_sentence_pairs, pair_batch
@@ -69,7 +70,7 @@ class GrammarSource:
     """Fresh sentences of a grammar at every step: no sentence list, no epochs, nothing to overfit."""
 
     def __init__(self, grammar: Grammar, batch: int, seed: int = 0):
-        self.grammar, self.batch, self.seed = grammar, require_positive("batch", batch), seed
+        self.grammar, self.batch, self.seed = grammar, require.integer("batch", batch, 1), seed
         self.special, self.words = Special(), grammar.words
         self.alphabet = Alphabet(len(grammar), MASK, self.special)
         self.max_length = len(length_distribution(grammar)) + 1  # the longest sentence, [CLS] and [SEP]
@@ -106,7 +107,7 @@ class TextSource:
         max_length: int = 64,
         special: Special | None = None,
     ):
-        self.batch, self.seed, self.words = require_positive("batch", batch), seed, tuple(words)
+        self.batch, self.seed, self.words = require.integer("batch", batch, 1), seed, tuple(words)
         self.special = special = special or Special()
         self.max_length = max_length
         self.alphabet = Alphabet(len(self.words), special.mask, special)
@@ -155,7 +156,7 @@ def fill_blocks(documents: Sequence[Document], size: int, pad: int = PAD) -> Ten
 
     A sentence that does not fit into what is left opens a new row; one longer than a row is cut.
     """
-    require_positive("size", size)
+    require.integer("size", size, 1)
     blocks: list[list[int]] = []
     for document in documents:
         row: list[int] = []
@@ -171,9 +172,3 @@ def fill_blocks(documents: Sequence[Document], size: int, pad: int = PAD) -> Ten
     if not blocks:
         raise ValueError("documents hold no token at all: there is nothing to train on")
     return pad_sequence([torch.tensor(b) for b in blocks], batch_first=True, padding_value=pad)
-
-
-def require_positive(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-    return value

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from lib import require
 from lib.encoder import Encoder
 from lib.heads import FineTuned, SequenceHead, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
-from lib.training.data import generator, require_positive
+from lib.training.data import generator
 from lib.training.loop import Recipe, adamw
 
 ENCODER = "encoder"
@@ -58,8 +59,8 @@ def fine_tune(
     `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
     embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
     """
-    require_positive("epochs", epochs)
-    require_positive("batch", batch)
+    require.integer("epochs", epochs, 1)
+    require.integer("batch", batch, 1)
     model = FineTuned(encoder, head).train()
     frozen = freeze_parts(encoder, freeze)
     count = len(examples.ids)

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from lib import require
 from lib.checkpoint import Checkpoints, atomic_write
-from lib.training.data import Batch, Source, generator, require_positive
+from lib.training.data import Batch, Source, generator
 from lib.training.objectives import FLOOR_ROWS, Objective
 from lib.training.processes import ALONE, World
 
@@ -32,7 +33,7 @@ class Recipe:
     clip: float = 1.0
 
     def __post_init__(self):
-        require_positive("steps", self.steps)
+        require.integer("steps", self.steps, 1)
         if not (math.isfinite(self.lr) and self.lr > 0):
             raise ValueError(f"lr must be a positive number, got {self.lr!r}")
         if not 0 <= self.warmup <= 1:
@@ -158,7 +159,7 @@ def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
     """The first `batches` exercises of a source that is not trained on; with the floor, for a grammar."""
     training = objective.training
     objective.eval()  # the exercise of an examination, not of a lesson
-    drawn = [objective.draw(source, i) for i in range(require_positive("batches", batches))]
+    drawn = [objective.draw(source, i) for i in range(require.integer("batches", batches, 1))]
     objective.train(training)
     grammar = getattr(source, "grammar", None)
     if grammar is None:
@@ -235,8 +236,8 @@ def train(
     `tell` is called with the record of every evaluation. Only the leading process writes and speaks.
     """
     world, steps = trainer.world, trainer.recipe.steps
-    require_positive("save_every", save_every)
-    every = require_positive("evaluate_every", evaluate_every or steps)
+    require.integer("save_every", save_every, 1)
+    every = require.integer("evaluate_every", evaluate_every or steps, 1)
     book = Log(log if world.leads else None)
     records = book.rewind(trainer.step)
     bar = tqdm(total=steps, initial=trainer.step, disable=not (progress and world.leads), unit="passo")
