@@ -37,7 +37,7 @@ test: $(BOOK) ## prove the book: lint, every test, every notebook re-executed an
 	@$(RUN) -m tools.find_browser
 	@$(VENV)/bin/ruff check lib tests benchmarks tools book/_ext
 	@$(VENV)/bin/ruff format --check --quiet lib tests benchmarks tools book/_ext
-	@$(RUN) -m pytest tests book --nbval --nbval-current-env -n $(JOBS) --dist loadscope -q --durations=15
+	@$(RUN) -m pytest tests book --nbval --nbval-current-env -n $(JOBS) --dist loadscope --no-loadscope-reorder -q --durations=15
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	@$(VENV)/bin/jupyter lab --ServerApp.root_dir=book $(AS_ROOT)
