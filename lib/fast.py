@@ -41,6 +41,7 @@ def fast_mlm_loss(
 
 
 def tied_table(model: MaskedLM) -> TiedTable:
+    """The model's token table, for one step."""
     token = model.encoder.embeddings.token
     return TiedTable(token.weight, token.padding_idx)
 
