@@ -126,7 +126,7 @@ def within_budget(plan: Plan) -> Plan:
     while trainer.step < 60:
         trainer.advance()
     a_step = (time.perf_counter() - start) / 50
-    return replace(plan, steps=int(0.9 * BUDGET / a_step))
+    return replace(plan, steps=int(0.85 * BUDGET / a_step))
 
 
 def near_the_floor(plan: Plan, seeds: int, quick: bool) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lib.attention import padding_mask
 from lib.encoder import Config, Encoder
-from lib.fast import batches_by_tokens, block_at, encode_all, fast_mlm_loss, hidden_at, pack
+from lib.fast import SHORT, batches_by_tokens, best_fit, block_at, encode_all, fast_mlm_loss, hidden_at, pack
 from lib.heads import MaskedLM
 from tests.reference import randomise
 
@@ -145,9 +145,15 @@ def test_packing_keeps_every_token_once_and_every_sentence_whole(lengths, flip):
         for sentence in (tokens // 12).unique():
             where = (row // 12 == sentence).nonzero().squeeze(1)
             assert (where.diff() == 1).all() and (row[where].diff() == 1).all()
-    assert max(lengths) <= packed.shape[1] <= max(lengths) * 1.25
+    assert max(lengths) <= packed.shape[1] <= max(max(lengths) * 1.25, SHORT)
     # Best-fit leaves at most one row half empty.
     assert ((packed >= 0).sum(1) * 2 <= packed.shape[1]).sum() <= 1
+
+
+@given(st.lists(st.integers(1, 100), min_size=1, max_size=60))
+def test_packing_is_never_longer_than_rows_of_the_longest_sentence(lengths):
+    narrow, _ = best_fit(lengths, max(lengths))
+    assert pack(padding_mask(lengths)[:, 0]).numel() <= narrow * max(lengths)
 
 
 def test_block_at_is_the_block_at_the_selected_with_any_mask():
