@@ -1,4 +1,4 @@
-"""The Portuguese grammar: what it promises about words, agreement, senses and labels, and its floors."""
+"""The Portuguese grammars: what they promise about words, agreement, senses and labels, and their floors."""
 
 import math
 import re
@@ -10,6 +10,7 @@ from lib import corruption
 from lib.corpus import (
     MASK,
     PAD,
+    POCKET,
     PORTUGUESE,
     SPECIALS,
     Channel,
@@ -33,9 +34,14 @@ MASCULINE = {"o", "os", "um", "esse", "esses", "dois", "alguns", "do", "dos", "n
 PLURAL = {"os", "as", "esses", "essas", "dois", "duas", "alguns", "algumas"}
 
 
+@pytest.fixture(scope="module", params=[PORTUGUESE, POCKET], ids=["book", "pocket"])
+def grammar(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def batch():
-    return sample(PORTUGUESE, 3000, seed=11)
+def batch(grammar):
+    return sample(grammar, 3000, seed=11)
 
 
 @pytest.fixture(scope="module")
@@ -43,21 +49,21 @@ def sentences(batch):
     return list(batch)
 
 
-def test_vocabulary_and_length_are_as_promised():
-    words = PORTUGUESE.words[len(SPECIALS) :]
+def test_vocabulary_and_length_are_as_promised(grammar):
+    words = grammar.words[len(SPECIALS) :]
     assert len(words) >= 300
-    assert PORTUGUESE.words[: len(SPECIALS)] == SPECIALS
+    assert grammar.words[: len(SPECIALS)] == SPECIALS
     assert all(re.fullmatch(r"[A-ZÀ-Ú]?[a-zà-ú]+", word) for word in words)  # no symbol of a rule leaked
-    lengths = length_distribution(PORTUGUESE)
+    lengths = length_distribution(grammar)
     assert lengths.sum().item() == pytest.approx(1, abs=1e-12)
     possible = lengths.nonzero().flatten()
-    assert (possible.min(), possible.max()) == (5, 16)
+    assert possible.min() == 5 and possible.max() == (16 if grammar is PORTUGUESE else 15)
 
 
-def test_every_node_spends_its_whole_probability():
-    spent = PORTUGUESE.node_end.clone().index_add_(0, PORTUGUESE.arc_source, PORTUGUESE.arc_probability)
+def test_every_node_spends_its_whole_probability(grammar):
+    spent = grammar.node_end.clone().index_add_(0, grammar.arc_source, grammar.arc_probability)
     torch.testing.assert_close(spent, torch.ones_like(spent))
-    emitted = PORTUGUESE.emission.sum(1)
+    emitted = grammar.emission.sum(1)
     torch.testing.assert_close(emitted, torch.ones_like(emitted))
 
 
@@ -68,9 +74,12 @@ def test_words_with_two_senses_are_exactly_the_intended_ones():
     found = ambiguous_words(PORTUGUESE)
     assert intended <= set(found) <= intended | plurals
     assert found["banco"] == ("banco de carro", "banco financeiro")
+    found = ambiguous_words(POCKET)
+    assert set(found) == {"banco", "concha", "linha", "manga", "ponto", "rede", "vela"}
+    assert found["rede"] == ("equipamento", "parte do barco")
 
 
-def test_context_decides_the_sense(batch):
+def test_context_decides_the_sense():
     """Each sense of a word has its own topics, and the words around it say which one it is."""
     for sentence, sense in [
         ("o banco aprovou o empréstimo", "finanças"),
@@ -80,20 +89,29 @@ def test_context_decides_the_sense(batch):
         ("o pescador lançou a rede", "mar"),
         ("o jogador balançou a rede", "futebol"),
     ]:
-        shares = topic_log_joint(PORTUGUESE, sentence).softmax(-1)
-        assert PORTUGUESE.topics[int(shares.argmax())] == sense
-        assert shares.max() > 0.99
+        assert topic_share(PORTUGUESE, sentence, sense) > 0.99
+    for sentence, sense in [
+        ("a moça descascou a manga madura", "cozinha"),
+        ("a moça costurou a manga", "costura"),
+        ("o moço puxou a rede com calma", "mar"),
+        ("o moço chutou a rede com calma", "futebol"),
+    ]:
+        assert topic_share(POCKET, sentence, sense) > 0.99
 
 
-def test_determiner_and_noun_agree(sentences):
+def topic_share(grammar, sentence, topic):
+    return topic_log_joint(grammar, sentence).softmax(-1)[grammar.topics.index(topic)]
+
+
+def test_determiner_and_noun_agree(grammar, sentences):
     """Gender and number, read from the surface against the class that emitted the noun."""
     checked = 0
     noun_class = {}
-    for name in PORTUGUESE.classes:
+    for name in grammar.classes:
         if name.startswith("N "):
-            row = PORTUGUESE.emission[PORTUGUESE.classes.index(name)]
+            row = grammar.emission[grammar.classes.index(name)]
             for word in row.nonzero().flatten().tolist():
-                noun_class.setdefault(PORTUGUESE.words[word], set()).add(tuple(name.split()[-2:]))
+                noun_class.setdefault(grammar.words[word], set()).add(tuple(name.split()[-2:]))
     for sentence in sentences:
         for before, word, tag in zip(sentence.words, sentence.words[1:], sentence.pos[1:], strict=False):
             if tag == "NOUN" and word in noun_class and before in FEMININE | MASCULINE:
@@ -150,43 +168,43 @@ def test_label_tensors_say_the_same_as_the_sentences(batch, sentences):
         assert tuple(names[i] for i in row if i >= 0) == sentence.pos
 
 
-def test_same_seed_same_sentences_and_another_seed_others(batch):
-    again = sample(PORTUGUESE, 3000, seed=11)
+def test_same_seed_same_sentences_and_another_seed_others(grammar, batch):
+    again = sample(grammar, 3000, seed=11)
     assert torch.equal(again.ids, batch.ids) and torch.equal(again.arcs, batch.arcs)
-    other = sample(PORTUGUESE, 3000, seed=12)
+    other = sample(grammar, 3000, seed=12)
     assert other.ids.shape != batch.ids.shape or not torch.equal(other.ids, batch.ids)
 
 
-def test_paragraphs_keep_their_topic():
-    batch = paragraphs(PORTUGUESE, 200, 3, seed=5)
+def test_paragraphs_keep_their_topic(grammar):
+    batch = paragraphs(grammar, 200, 3, seed=5)
     topics = batch.topics.reshape(200, 3)
     assert torch.equal(topics, topics[:, :1].expand(-1, 3))
-    assert len(topics[:, 0].unique()) == len(PORTUGUESE.topics)
+    assert len(topics[:, 0].unique()) == len(grammar.topics)
     # The topic that generated a sentence is never impossible given its words.
-    joint = topic_log_joint(PORTUGUESE, batch.ids)
+    joint = topic_log_joint(grammar, batch.ids)
     assert joint.gather(1, batch.topics[:, None]).isfinite().all()
 
 
-def test_topic_posterior_is_calibrated(batch):
+def test_topic_posterior_is_calibrated(grammar, batch):
     """Mean posterior of the true topic against how often the most likely topic is the true one."""
-    shares = topic_log_joint(PORTUGUESE, batch.ids[:1000]).softmax(-1)
+    shares = topic_log_joint(grammar, batch.ids[:1000]).softmax(-1)
     confidence, guess = shares.max(-1)
     hits = (guess == batch.topics[:1000]).double()
     error = 4 * ((hits - confidence).std() / math.sqrt(len(hits)) + 1e-9)
     assert abs(hits.mean() - confidence.mean()) < error
 
 
-def test_posteriors_predict_frequencies_on_the_large_grammar(batch):
+def test_posteriors_predict_frequencies_on_the_large_grammar(grammar, batch):
     """Average log-loss of exact posteriors equals their average entropy: true only of the true posteriors."""
     rows = batch.ids[:400]
     words = rows != PAD
     gaps = {}
-    probabilities = leave_one_out(PORTUGUESE, rows)
+    probabilities = leave_one_out(grammar, rows)
     gaps["one hidden"] = _loss_minus_entropy(probabilities, rows)[words]
-    probabilities = next_word(PORTUGUESE, rows)[:, :-1]
+    probabilities = next_word(grammar, rows)[:, :-1]
     gaps["next word"] = _loss_minus_entropy(probabilities, rows)[words]
-    seen, selected = corrupt(PORTUGUESE, rows, Channel(0.3), torch.Generator().manual_seed(4))
-    probabilities = posterior(PORTUGUESE, seen, channel=Channel(0.3))
+    seen, selected = corrupt(grammar, rows, Channel(0.3), torch.Generator().manual_seed(4))
+    probabilities = posterior(grammar, seen, channel=Channel(0.3))
     gaps["channel"] = _loss_minus_entropy(probabilities, rows)[selected]
     for name, gap in gaps.items():
         # Words of one sentence are dependent: allow for it with a wide interval of six standard errors.
@@ -198,11 +216,11 @@ def _loss_minus_entropy(probabilities, ids):
     return loss - torch.special.entr(probabilities).sum(-1)
 
 
-def test_channel_is_the_one_that_corruption_draws():
+def test_channel_is_the_one_that_corruption_draws(grammar):
     """Two views of one channel: `lib.corruption` draws it, the corpus reads it backwards."""
     ids = torch.tensor([[MASK, 7, 9]])
-    alphabet = corruption.Alphabet(len(PORTUGUESE), MASK, tuple(range(len(SPECIALS))))
-    selected, unknown = Channel(0.15, 0.8, 0.1).evidence(PORTUGUESE, ids)
+    alphabet = corruption.Alphabet(len(grammar), MASK, tuple(range(len(SPECIALS))))
+    selected, unknown = Channel(0.15, 0.8, 0.1).evidence(grammar, ids)
     words = alphabet.words
     for rate, evidence in ((1.0, selected), (0.15, unknown)):
         likelihood = corruption.BERT_CHANNEL.likelihood(ids[0][:, None], words[None, :], alphabet, rate)
@@ -210,38 +228,38 @@ def test_channel_is_the_one_that_corruption_draws():
 
 
 @pytest.fixture(scope="module")
-def portuguese_floors():
+def exact_floors(grammar):
     pure = Channel(0.15, 1, 0)
     return {
-        "causal": causal_floor(PORTUGUESE),
-        "both": bidirectional_floor(PORTUGUESE, 600, limit=0),
-        "mlm": mlm_floor(PORTUGUESE, pure, 600, limit=0),
-        "channel": mlm_floor(PORTUGUESE, Channel(), 600, limit=0),
+        "causal": causal_floor(grammar),
+        "both": bidirectional_floor(grammar, 600, limit=0),
+        "mlm": mlm_floor(grammar, pure, 600, limit=0),
+        "channel": mlm_floor(grammar, Channel(), 600, limit=0),
     }
 
 
-def test_causal_floor_is_exact_and_agrees_with_sampling(portuguese_floors, batch):
-    floor = portuguese_floors["causal"]
+def test_causal_floor_is_exact_and_agrees_with_sampling(grammar, exact_floors, batch):
+    floor = exact_floors["causal"]
     assert floor.exact
-    loss = -log_probability(PORTUGUESE, batch.ids[:1500])
+    loss = -log_probability(grammar, batch.ids[:1500])
     residual = loss - floor.value * (batch.lengths[:1500] + 1.0)
     assert abs(residual.mean()) < 4 * residual.std() / math.sqrt(len(loss))
 
 
-def test_both_sides_are_worth_more_than_the_left(portuguese_floors):
-    floors = portuguese_floors
+def test_both_sides_are_worth_more_than_the_left(exact_floors):
+    floors = exact_floors
     assert floors["both"].value + floors["both"].half_width < floors["causal"].value
     # The more is hidden, the less is known; a word kept or replaced still says something.
     assert floors["both"].value < floors["mlm"].value < floors["causal"].value
     assert floors["channel"].value < floors["mlm"].value + floors["mlm"].half_width
 
 
-def test_all_words_hidden_is_no_context_at_all():
+def test_all_words_hidden_is_no_context_at_all(grammar):
     """With every word hidden the posterior is the distribution of words at that place for that length."""
-    rows = sample(PORTUGUESE, 20_000, seed=9)
+    rows = sample(grammar, 20_000, seed=9)
     six = rows.ids[rows.lengths == 6][:, :6]
-    prior = posterior(PORTUGUESE, torch.full((6,), MASK))
+    prior = posterior(grammar, torch.full((6,), MASK))
     torch.testing.assert_close(prior.sum(-1), torch.ones(6, dtype=torch.float64))
-    counts = torch.stack([six[:, i].bincount(minlength=len(PORTUGUESE)) for i in range(6)])
+    counts = torch.stack([six[:, i].bincount(minlength=len(grammar)) for i in range(6)])
     error = (counts / len(six) - prior).abs()
     assert (error < 5 * (prior * (1 - prior) / len(six)).sqrt() + 1e-3).all()

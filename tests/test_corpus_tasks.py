@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from lib.corpus import PORTUGUESE, sample, tasks, topic_log_joint
+from lib.corpus import POCKET, PORTUGUESE, Grammar, sample, tasks, topic_log_joint
 
 MAKERS = [
     tasks.topics,
@@ -19,17 +19,18 @@ MAKERS = [
 ]
 
 
+@pytest.mark.parametrize("grammar", [PORTUGUESE, POCKET], ids=["book", "pocket"])
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_splits_never_meet_and_seeds_repeat(make):
+def test_splits_never_meet_and_seeds_repeat(make, grammar: Grammar):
     inputs = {}
     for split, seed in (("train", 1), ("dev", 2), ("test", 3)):
-        examples = make(split, 300, seed)
+        examples = make(split, 300, seed, grammar)
         assert len(examples) == 300
         inputs[split] = {tuple(v for k, v in vars(e).items() if k not in ("label", "tags")) for e in examples}
     for one, other in itertools.combinations(inputs.values(), 2):
         assert not one & other
-    assert make("dev", 20, 7) == make("dev", 20, 7)
-    assert make("dev", 20, 7) != make("dev", 20, 8)
+    assert make("dev", 20, 7, grammar) == make("dev", 20, 7, grammar)
+    assert make("dev", 20, 7, grammar) != make("dev", 20, 8, grammar)
 
 
 def test_split_sizes_are_as_stated():

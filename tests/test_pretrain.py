@@ -22,6 +22,7 @@ from safetensors.torch import load_file
 
 from lib import pretrain
 from lib.checkpoint import Checkpoints
+from lib.corpus import POCKET
 from lib.tokenizer import Tokenizer
 from lib.training import load_model, read_log
 from tests.toy import TOY_TEXT
@@ -381,3 +382,14 @@ def test_the_command_as_a_user_types_it(tmp_path, text):
     assert "Pronto: o modelo está em" in done.stdout
     assert "tokens/s" in done.stderr and "30/30" in done.stderr
     assert json.loads((folder / "settings.json").read_text())["objective"] == "mlm"
+
+
+def test_the_pocket_grammar_has_a_name(tmp_path, monkeypatch):
+    """`bolso` is the grammar; `./bolso` would be a file."""
+    data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", "bolso"]))
+    assert data.source.grammar is POCKET and data.held_out.grammar is POCKET
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "bolso"
+    path.write_text("S -> a b | c d", encoding="utf-8")
+    data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", str(path)]))
+    assert data.source.grammar.words[-4:] == ("a", "b", "c", "d")

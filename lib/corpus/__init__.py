@@ -5,9 +5,11 @@ inference   exact posteriors of hidden, replaced or corrupted words (forward-bac
 entropy     floors: the lowest loss that any model can reach
 sampling    seeded sentences and paragraphs with their labels
 lexicon     the words and topics of the Portuguese grammar, as data
+pocket      those of a Portuguese with less to learn
 tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions
 pairs       exact posteriors of the next-sentence label and of the words of a corrupted pair
-portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the compiled corpus
+portuguese  both grammars: agreement, contractions, frames; `PORTUGUESE` is the corpus of the book, `POCKET`
+            the one that a small model learns in minutes
 
 Any grammar will do:
 
@@ -35,13 +37,14 @@ from lib.corpus.inference import (
     topic_log_joint,
 )
 from lib.corpus.pairs import next_sentence_floor, next_sentence_posterior, pair_posterior
-from lib.corpus.portuguese import PORTUGUESE
+from lib.corpus.portuguese import POCKET, PORTUGUESE
 from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
 
 __all__ = [
     "CLS",
     "MASK",
     "PAD",
+    "POCKET",
     "PORTUGUESE",
     "SEP",
     "SPECIALS",

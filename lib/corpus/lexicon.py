@@ -62,6 +62,16 @@ class Topic:
     inland: bool = True
 
 
+@dataclass(frozen=True)
+class Lexicon:
+    """All that two grammars of the same Portuguese differ in: what is talked about, and in which words."""
+
+    categories: dict[str, Category]
+    topics: dict[str, Topic]
+    women: str
+    men: str
+
+
 WOMEN = "Ana Júlia Helena Laura"
 MEN = "Pedro João Carlos Paulo"
 CITIES = ("em Recife", "em Salvador", "em Santos", "em Fortaleza", "no Rio de Janeiro")
@@ -204,7 +214,7 @@ PLEASED = Quality(0.5, "agente", "feliz/felizes animado", "positivo", "ficou")
 UPSET = Quality(0.5, "agente", "triste cansado", "negativo", "ficou")
 
 
-def _opinions(category: str, weight: float = 1.0) -> tuple[Frame, ...]:
+def opinions(category: str, weight: float = 1.0) -> tuple[Frame, ...]:
     return (
         Frame(0.7 * weight, "agente", "adorou elogiou", f"!{category}", "positivo", negation=False),
         Frame(0.7 * weight, "agente", "detestou criticou", f"!{category}", "negativo", negation=False),
@@ -224,7 +234,7 @@ TOPICS = {
             Frame(1.2, "agente", "lavou quebrou", "@louça"),
             Frame(0.9, "agente", "quebrou consertou", "!cabo-de-utensílio"),
             Frame(1, "agente", "acendeu apagou", "@vela-de-cera", manner=True),
-            *_opinions("comida"),
+            *opinions("comida"),
             Quality(1.5, "fruta", "maduro verde doce"),
             Quality(0.8, "comida", "quente frio"),
             Quality(0.8, "comida", "gostoso bom/boa/bons/boas", "positivo"),
@@ -248,7 +258,7 @@ TOPICS = {
             Frame(1, "torcida", "comemorou viu", "@gol em:partida?"),
             Frame(0.8, "torcida", "vaiou criticou", "!jogador", "negativo", negation=False),
             Frame(0.8, "torcida", "aplaudiu elogiou", "!jogador", "positivo", negation=False),
-            *_opinions("partida", 0.6),
+            *opinions("partida", 0.6),
             Quality(0.7, "partida", "difícil longo", "", "foi/foram"),
             Quality(0.7, "partida", "emocionante bom/boa/bons/boas", "positivo", "foi/foram"),
             Quality(0.7, "partida", "ruim/ruins fraco chato", "negativo", "foi/foram"),
@@ -269,7 +279,7 @@ TOPICS = {
             Frame(0.9, "músico", "emocionou", "!público com:canção?"),
             Frame(1, "público", "aplaudiu elogiou adorou", "!espetáculo", "positivo", negation=False),
             Frame(1, "público", "vaiou criticou detestou", "!espetáculo", "negativo", negation=False),
-            *_opinions("espetáculo", 0.6),
+            *opinions("espetáculo", 0.6),
             Quality(0.8, "espetáculo", "bonito bom/boa/bons/boas emocionante", "positivo", "foi/foram"),
             Quality(0.8, "espetáculo", "chato ruim/ruins fraco", "negativo", "foi/foram"),
             PLEASED,
@@ -392,7 +402,7 @@ TOPICS = {
             Frame(1.1, "agente", "trocou carregou", "@bateria-de-aparelho"),
             Frame(1, "agente", "trocou instalou", "@pilha-elétrica"),
             Frame(1, "agente", "apertou", "@botão-de-aparelho"),
-            *_opinions("programa", 0.7),
+            *opinions("programa", 0.7),
             Quality(0.8, "rede de computadores", "lento rápido"),
             Quality(0.7, "aparelho", "lento rápido caro"),
             Quality(0.6, "programa", "bom/boa/bons/boas", "positivo"),
@@ -413,7 +423,7 @@ TOPICS = {
             Frame(1.1, "agente", "cortou escolheu", "@tecido", manner=True),
             Frame(1, "agente", "cortou trocou usou", "@linha-de-costura"),
             Frame(1, "agente", "escolheu entregou", "@peça-de-roupa"),
-            *_opinions("roupa", 0.7),
+            *opinions("roupa", 0.7),
             Quality(0.9, "roupa", "curto longo caro"),
             Quality(0.7, "manga de roupa", "curto comprido rasgado"),
             Quality(0.7, "roupa", "bonito elegante", "positivo"),
@@ -423,3 +433,5 @@ TOPICS = {
         ),
     ),
 }
+
+COURSE = Lexicon(CATEGORIES, TOPICS, WOMEN, MEN)

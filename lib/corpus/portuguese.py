@@ -11,24 +11,23 @@ from collections import defaultdict
 
 from lib.corpus.grammar import Grammar
 from lib.corpus.lexicon import (
-    CATEGORIES,
     CITIES,
+    COURSE,
     DAYS,
     DEGREES,
     INLAND_CITIES,
     MANNERS,
-    MEN,
     SHARED_VERBS,
     SHORT_TIMES,
     TEAMS,
     TIMES,
-    TOPICS,
-    WOMEN,
     Category,
     Frame,
+    Lexicon,
     Quality,
     Topic,
 )
+from lib.corpus.pocket import POCKET_LEXICON
 
 Symbols = tuple[str, ...]
 ARTICLE = {("m", "s"): "o", ("f", "s"): "a", ("m", "p"): "os", ("f", "p"): "as"}
@@ -49,7 +48,8 @@ QUESTION_WORDS = ("quem", "que", "onde", "quando")
 class _Builder:
     """Collects rules and attributes of lexical classes while frames are unfolded into agreement features."""
 
-    def __init__(self):
+    def __init__(self, lexicon: Lexicon):
+        self.lexicon, self.categories = lexicon, lexicon.categories
         self.rules: dict[str, list[tuple[float, Symbols]]] = {}
         self.attributes: dict[str, dict[str, str]] = {}
 
@@ -70,14 +70,14 @@ class _Builder:
     # -- noun phrases
 
     def noun(self, name: str, gender: str, number: str) -> str:
-        category = CATEGORIES[name]
+        category = self.categories[name]
         sense = category.sense or name
         forms = [form for g, form in _nouns(category, number) if g == gender]
         return self.words(f"N {name} {gender} {number}", forms, pos="NOUN", sense=sense)
 
     def noun_bar(self, name: str, gender: str, number: str, adjectives: bool = True) -> str:
         """Noun, with an adjective or a complement: `manga madura`, `manga da camisa`, `pilha de livros`."""
-        category, noun = CATEGORIES[name], self.noun(name, gender, number)
+        category, noun = self.categories[name], self.noun(name, gender, number)
         alternatives = [(0.6, (noun,))]
         if category.bare_of:
             alternatives = [(1, (noun, "de", self.plural_noun(category.bare_of)))]
@@ -89,7 +89,7 @@ class _Builder:
         return self.add(f"{'NBAR' if adjectives else 'PLAIN'} {name} {gender} {number}", alternatives)
 
     def plural_noun(self, name: str) -> str:
-        genders = {gender for gender, _ in _nouns(CATEGORIES[name], "p")}
+        genders = {gender for gender, _ in _nouns(self.categories[name], "p")}
         return self.add(f"PLURAL {name}", [(1, (self.noun(name, g, "p"),)) for g in sorted(genders)])
 
     def adjective(self, adjectives: str, gender: str, number: str, polarity: str = "") -> str:
@@ -99,9 +99,9 @@ class _Builder:
 
     def noun_phrase(self, name: str, definite: bool) -> str:
         """Object: any determiner for countable nouns, the definite article for the others."""
-        definite = definite or not CATEGORIES[name].countable
+        definite = definite or not self.categories[name].countable
         alternatives = []
-        for weight, gender, number in _agreements(CATEGORIES[name]):
+        for weight, gender, number in _agreements(self.categories[name]):
             determiner = ARTICLE[gender, number]
             if not definite:
                 determiner = self.add(
@@ -112,13 +112,13 @@ class _Builder:
 
     def prepositional(self, preposition: str, name: str) -> str:
         alternatives = []
-        for weight, gender, number in _agreements(CATEGORIES[name]):
+        for weight, gender, number in _agreements(self.categories[name]):
             article = ARTICLE[gender, number]
             head = CONTRACTED[preposition][article] if preposition in CONTRACTED else (preposition, article)
             head = head if isinstance(head, tuple) else (head,)
             modified = (
                 self.noun_bar(name, gender, number)
-                if CATEGORIES[name].of
+                if self.categories[name].of
                 else self.noun(name, gender, number)
             )
             alternatives.append((weight, (*head, modified)))
@@ -201,7 +201,7 @@ class _Builder:
         adjectives = role == "agente" or not any(isinstance(frame, Quality) for frame in frames)
         categories = [(0.5, topic.agents), (0.25, "pessoa")] if role == "agente" else [(1.0, role)]
         for share, name in categories:
-            for weight, gender, number in _agreements(CATEGORIES[name]):
+            for weight, gender, number in _agreements(self.categories[name]):
                 determiner = self.add(
                     f"SDET {gender} {number}",
                     [(0.88, (ARTICLE[gender, number],)), (0.12, (_demonstrative(gender, number),))],
@@ -210,8 +210,8 @@ class _Builder:
                 noun = self.noun_bar(name, gender, number, adjectives)
                 yield share * weight, (determiner, noun), gender, number, False
         if role == "agente":
-            woman = self.words("WOMAN", WOMEN.split(), pos="PROPN")
-            man = self.words("MAN", MEN.split(), pos="PROPN")
+            woman = self.words("WOMAN", self.lexicon.women.split(), pos="PROPN")
+            man = self.words("MAN", self.lexicon.men.split(), pos="PROPN")
             yield 0.09, ("(PER", woman, ")"), "f", "s", True
             yield 0.09, ("(PER", man, ")"), "m", "s", True
             yield 0.07, ("(PER", woman, ")", "e", "(PER", man, ")"), "m", "p", False
@@ -319,15 +319,16 @@ def _function_words(rules) -> dict[str, dict[str, str]]:
     return {word: {"pos": tag} for word, tag in tags.items() if word in used}
 
 
-def build() -> Grammar:
-    """Compile the Portuguese grammar; every topic is equally likely."""
-    builder = _Builder()
-    for name, topic in TOPICS.items():
+def build(lexicon: Lexicon) -> Grammar:
+    """Compile the grammar of a lexicon; every topic is equally likely."""
+    builder = _Builder(lexicon)
+    for name, topic in lexicon.topics.items():
         builder.topic(name, topic)
-    symbols = {name: f"S {name}" for name in TOPICS}
+    symbols = {name: f"S {name}" for name in lexicon.topics}
     builder.add("S", [(1, (symbol,)) for symbol in symbols.values()])
     attributes = builder.attributes | _function_words(builder.rules)
     return Grammar(builder.rules, topics=symbols, attributes=attributes, extra_words=QUESTION_WORDS)
 
 
-PORTUGUESE = build()
+PORTUGUESE = build(COURSE)
+POCKET = build(POCKET_LEXICON)
