@@ -37,7 +37,7 @@ CATEGORIES = {
         PERSON,
         plural=0.2,
     ),
-    "ateliê": Category("ateliê:m galpão:m brechó:m salão:m loja fábrica oficina boutique:f"),
+    "ateliê": Category("ateliê:m galpão:m brechó:m salão:m loja fábrica oficina butique:f"),
     "roupa": Category(
         "vestido casaco colete/coletes:m terno avental/aventais:m paletó/paletós:m "
         "saia calça blusa jaqueta bermuda camiseta",
@@ -78,7 +78,7 @@ CATEGORIES = {
         plural=0.2,
     ),
     "equipamento": Category(
-        "apito banco placar:m uniforme:m troféu:m gramado bola rede:f trave:f bandeira chuteira luva", OBJECT
+        "apito banco placar:m uniforme:m troféu:m cone:m bola rede:f trave:f bandeira chuteira luva", OBJECT
     ),
 }
 
@@ -129,7 +129,7 @@ TOPICS = {
         "campo de futebol",
         {
             "lance": "comemorou filmou repetiu comentou marcou treinou",
-            "equipamento": "chutou derrubou sujou cobriu ganhou levou",
+            "equipamento": "chutou derrubou sujou cobriu trouxe/trouxeram levou",
         },
     ),
 }
