@@ -217,8 +217,8 @@ def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
 
 
 def read_grammar(path: Path) -> Grammar:
-    """The grammar in a file; the name `bolso` alone means the one that is learnt in minutes."""
-    if path == POCKET_NAME:
+    """The grammar in a file; `bolso`, unless there is such a file, is the one that is learnt in minutes."""
+    if path == POCKET_NAME and not path.exists():
         return POCKET
     try:
         return Grammar.from_text(path.read_text(encoding="utf-8"))

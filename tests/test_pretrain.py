@@ -385,11 +385,11 @@ def test_the_command_as_a_user_types_it(tmp_path, text):
 
 
 def test_the_pocket_grammar_has_a_name(tmp_path, monkeypatch):
-    """`bolso` is the grammar; `./bolso` would be a file."""
+    """A file of that name is not passed over: who wrote one means it."""
+    monkeypatch.chdir(tmp_path)
     data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", "bolso"]))
     assert data.source.grammar is POCKET and data.held_out.grammar is POCKET
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "bolso"
-    path.write_text("S -> a b | c d", encoding="utf-8")
-    data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", str(path)]))
-    assert data.source.grammar.words[-4:] == ("a", "b", "c", "d")
+    Path("bolso").write_text("S -> a b | c d", encoding="utf-8")
+    for name in ("bolso", "./bolso", str(tmp_path / "bolso")):
+        data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", name]))
+        assert data.source.grammar.words[-4:] == ("a", "b", "c", "d")
