@@ -56,10 +56,11 @@ student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for studen
 
 # Two threads, always: the order of the sums decides the last bits of the weights.
 model: export OMP_NUM_THREADS := 2
-model: $(ENVIRONMENT) ## train the two small models of lib again (about ten minutes)
-	@$(RUN) -m lib.pretrain --half --folder _build/runs/course_model
-	@$(RUN) -m lib.pretrain --objective mlm+nsp --steps 2400 --batch 96 --half --folder _build/runs/pair_model
+model: $(ENVIRONMENT) ## train the two small models of lib again (about seven minutes)
+	@$(RUN) -m lib.pretrain --steps 12000 --half --folder _build/runs/course_model
+	@$(RUN) -m lib.pretrain --objective mlm+nsp --steps 6000 --batch 96 --half --folder _build/runs/pair_model
 	@for name in course_model pair_model; do cp _build/runs/$$name/model/* lib/$$name/; done
+	@$(RUN) -m lib.course_model book/_static/course_model.js
 
 bench: $(ENVIRONMENT) ## measure speed, distance to the floor and tagging of news (over an hour)
 	@for part in benchmarks benchmarks.floor benchmarks.porttinari; do $(RUN) -m $$part || exit 1; done

@@ -24,7 +24,7 @@ import torch
 from tqdm import tqdm
 
 from lib.checkpoint import Checkpoints, atomic_write, fingerprint
-from lib.corpus import POCKET, PORTUGUESE, Grammar
+from lib.corpus import PORTUGUESE, Grammar
 from lib.encoder import Config
 from lib.tokenizer import Tokenizer
 from lib.training import (
@@ -46,7 +46,6 @@ from lib.training.data import Document, Source, generator
 RUNS = Path("_build/runs")
 HELD_OUT_SEED = -1  # no run may have it
 EARLY = 0.6  # share of the steps in which the rate of hidden words comes down
-POCKET_NAME = Path("bolso")
 FEWEST_WORDS = 100
 EXAMINED = 256  # sentences in a batch of evaluation
 LONGEST_SENTENCE = 60  # words; longer ones are cut
@@ -217,9 +216,6 @@ def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
 
 
 def read_grammar(path: Path) -> Grammar:
-    """The grammar in a file; `bolso`, unless there is such a file, is the one that is learnt in minutes."""
-    if path == POCKET_NAME and not path.exists():
-        return POCKET
     try:
         return Grammar.from_text(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:  # of the file, of UTF-8, or of the grammar itself
@@ -440,8 +436,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--grammar",
         type=Path,
         metavar="ARQUIVO",
-        help="arquivo com outra gramática (NOME -> peso símbolos | ...), ou bolso, "
-        "a gramática que se aprende em minutos",
+        help="arquivo com outra gramática (NOME -> peso símbolos | ...)",
     )
     data.add_argument(
         "--tokenizer",

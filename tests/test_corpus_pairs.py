@@ -88,10 +88,11 @@ def test_the_other_sentence_tells_the_topic():
     channel = Channel(0.15, 1, 0)
     hidden = PORTUGUESE.encode("Ana viu a [MASK] na [MASK]")[None]
     alone = posterior(PORTUGUESE, hidden, channel=channel)[0, 5]
-    before = PORTUGUESE.encode("o pescador lançou a rede")[None]
+    before = PORTUGUESE.encode("o pescador puxou a rede")[None]
     _, after, _ = pair_posterior(PORTUGUESE, before, hidden, channel)
     beach, shop = PORTUGUESE.word_id["praia"], PORTUGUESE.word_id["oficina"]
-    assert after[0, 5, beach] > 3 * alone[beach]
+    # Half of the pairs are strangers: with T topics the other sentence multiplies by about (T + 1) / 2.
+    assert after[0, 5, beach] / alone[beach] == pytest.approx((len(PORTUGUESE.topics) + 1) / 2, rel=0.05)
     assert after[0, 5, shop] < alone[shop]
 
 
@@ -105,7 +106,7 @@ def test_label_is_calibrated_on_portuguese():
     gap = truth - probability
     assert abs(gap.mean()) < 4 * gap.std() / math.sqrt(2 * count)
     accuracy = ((probability > 0.5) == truth.bool()).double().mean()
-    assert 0.8 < accuracy < 0.99  # strangers share a topic one time in ten, so certainty is impossible
+    assert 0.8 < accuracy < 0.99  # strangers share a topic one time in five, so certainty is impossible
 
 
 def _padded(ids, longest=16):

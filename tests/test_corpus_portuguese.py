@@ -1,4 +1,4 @@
-"""The Portuguese grammars: what they promise about words, agreement, senses and labels, and their floors."""
+"""The Portuguese grammar: what it promises about words, agreement, senses and labels, and its floors."""
 
 import math
 import re
@@ -10,7 +10,6 @@ from lib import corruption
 from lib.corpus import (
     MASK,
     PAD,
-    POCKET,
     PORTUGUESE,
     SPECIALS,
     Channel,
@@ -34,9 +33,9 @@ MASCULINE = {"o", "os", "um", "esse", "esses", "dois", "alguns", "do", "dos", "n
 PLURAL = {"os", "as", "esses", "essas", "dois", "duas", "alguns", "algumas"}
 
 
-@pytest.fixture(scope="module", params=[PORTUGUESE, POCKET], ids=["book", "pocket"])
-def grammar(request):
-    return request.param
+@pytest.fixture(scope="module")
+def grammar():
+    return PORTUGUESE
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def test_vocabulary_and_length_are_as_promised(grammar):
     lengths = length_distribution(grammar)
     assert lengths.sum().item() == pytest.approx(1, abs=1e-12)
     possible = lengths.nonzero().flatten()
-    assert possible.min() == 5 and possible.max() == (16 if grammar is PORTUGUESE else 15)
+    assert possible.min() == 5 and possible.max() == 15
 
 
 def test_every_node_spends_its_whole_probability(grammar):
@@ -67,40 +66,32 @@ def test_every_node_spends_its_whole_probability(grammar):
     torch.testing.assert_close(emitted, torch.ones_like(emitted))
 
 
-def test_words_with_two_senses_are_exactly_the_intended_ones():
-    intended = {"banco", "manga", "vela", "rede", "nota", "pilha", "canto", "macaco", "cabo"}
-    intended |= {"bateria", "botão", "campo", "folha", "letra", "linha", "peça"}
-    plurals = {"bancos", "mangas", "velas", "redes", "notas", "folhas", "peças"}
-    found = ambiguous_words(PORTUGUESE)
-    assert intended <= set(found) <= intended | plurals
-    assert found["banco"] == ("banco de carro", "banco financeiro")
-    found = ambiguous_words(POCKET)
-    assert set(found) == {"banco", "concha", "linha", "manga", "ponto", "rede", "vela"}
-    assert found["rede"] == ("equipamento", "parte do barco")
+def test_words_with_two_senses_are_exactly_the_intended_ones(grammar):
+    assert ambiguous_words(grammar) == {
+        "banco": ("equipamento", "instituição"),
+        "concha": ("bicho do mar", "utensílio"),
+        "linha": ("detalhe da roupa", "parte do barco"),
+        "manga": ("detalhe da roupa", "fruta"),
+        "ponto": ("detalhe da roupa", "lance"),
+        "rede": ("equipamento", "parte do barco"),
+        "vela": ("parte do barco", "utensílio"),
+    }
 
 
-def test_context_decides_the_sense():
-    """Each sense of a word has its own topics, and the words around it say which one it is."""
-    for sentence, sense in [
-        ("o banco aprovou o empréstimo", "finanças"),
-        ("o mecânico limpou o banco do carro", "oficina"),
-        ("a costureira costurou a manga", "costura"),
-        ("o cozinheiro cortou a manga madura", "cozinha"),
-        ("o pescador lançou a rede", "mar"),
-        ("o jogador balançou a rede", "futebol"),
-    ]:
-        assert topic_share(PORTUGUESE, sentence, sense) > 0.99
-    for sentence, sense in [
+@pytest.mark.parametrize(
+    "sentence, topic",
+    [
+        ("o moço derrubou o banco", "futebol"),
+        ("a moça pagou a conta no banco", "finanças"),
         ("a moça descascou a manga madura", "cozinha"),
         ("a moça costurou a manga", "costura"),
         ("o moço puxou a rede com calma", "mar"),
         ("o moço chutou a rede com calma", "futebol"),
-    ]:
-        assert topic_share(POCKET, sentence, sense) > 0.99
-
-
-def topic_share(grammar, sentence, topic):
-    return topic_log_joint(grammar, sentence).softmax(-1)[grammar.topics.index(topic)]
+    ],
+)
+def test_context_decides_the_sense(grammar, sentence, topic):
+    """Each sense of a word has its own topic, and the words around it say which one it is."""
+    assert topic_log_joint(grammar, sentence).softmax(-1)[grammar.topics.index(topic)] > 0.99
 
 
 def test_determiner_and_noun_agree(grammar, sentences):

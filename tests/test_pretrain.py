@@ -22,7 +22,6 @@ from safetensors.torch import load_file
 
 from lib import pretrain
 from lib.checkpoint import Checkpoints
-from lib.corpus import POCKET
 from lib.tokenizer import Tokenizer
 from lib.training import load_model, read_log
 from tests.toy import TOY_TEXT
@@ -382,14 +381,3 @@ def test_the_command_as_a_user_types_it(tmp_path, text):
     assert "Pronto: o modelo está em" in done.stdout
     assert "tokens/s" in done.stderr and "30/30" in done.stderr
     assert json.loads((folder / "settings.json").read_text())["objective"] == "mlm"
-
-
-def test_the_pocket_grammar_has_a_name(tmp_path, monkeypatch):
-    """A file of that name is not passed over: who wrote one means it."""
-    monkeypatch.chdir(tmp_path)
-    data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", "bolso"]))
-    assert data.source.grammar is POCKET and data.held_out.grammar is POCKET
-    Path("bolso").write_text("S -> a b | c d", encoding="utf-8")
-    for name in ("bolso", "./bolso", str(tmp_path / "bolso")):
-        data = pretrain.material(pretrain.parse(["--preset", "teste", "--grammar", name]))
-        assert data.source.grammar.words[-4:] == ("a", "b", "c", "d")

@@ -35,6 +35,7 @@ from lib.training import (
     with_pooler,
 )
 from lib.training.data import fill_blocks, generator
+from lib.training.loop import adamw
 from tests.toy import TOY, toy_objective
 
 torch.set_num_threads(1)
@@ -311,12 +312,22 @@ def test_the_rate_rises_to_its_peak_and_falls_without_reaching_zero(steps, warmu
 
 @pytest.mark.parametrize(
     "bad", [{"steps": 0}, {"steps": 5, "lr": 0}, {"steps": 5, "lr": math.nan}, {"steps": 5, "warmup": 2},
-            {"steps": 5, "clip": 0}, {"steps": 5, "weight_decay": -1}, {"steps": True}]
+            {"steps": 5, "clip": 0}, {"steps": 5, "weight_decay": -1}, {"steps": 5, "beta_2": 1},
+            {"steps": 5, "beta_2": 0}, {"steps": True}]
 )  # fmt: skip
 def test_a_bad_recipe_is_refused_by_name(bad):
     name = next(key for key in (*bad,) if key != "steps" or bad[key] in (0, True))
     with pytest.raises(ValueError, match=name):
         Recipe(**bad)
+
+
+def test_the_optimizer_is_the_one_of_the_recipe():
+    objective = toy_objective("mlm")
+    groups = adamw(objective, Recipe(5, 2e-3, weight_decay=0.3, beta_2=0.98)).param_groups
+    assert [group["weight_decay"] for group in groups] == [0.3, 0.0]
+    assert all(group["betas"] == (0.9, 0.98) and group["lr"] == 2e-3 for group in groups)
+    assert {p.dim() for p in groups[0]["params"]} == {2} and {p.dim() for p in groups[1]["params"]} == {1}
+    assert sum(len(group["params"]) for group in groups) == len(list(objective.parameters()))
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

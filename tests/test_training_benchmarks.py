@@ -17,13 +17,21 @@ def nothing_is_kept(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "RESULTS", tmp_path / module.RESULTS.name)
 
 
-@pytest.mark.parametrize("plan", floor.PLANS, ids=lambda plan: f"{plan.name} {plan.corpus}")
+@pytest.mark.parametrize("plan", floor.PLANS, ids=lambda plan: plan.name)
 def test_the_floor_is_reported_with_its_interval(plan):
     result = floor.near_the_floor(floor.quick(plan), seeds=2, quick=True)
     text = str(result)
     assert "excess over the floor:" in text and "2 seeds" in text
     assert f"target {plan.target:.0%}: MISSED" in text, "five steps cannot reach the floor"
-    assert result.data()["grammar"] == plan.corpus and result.data()["excess"] > plan.target
+    assert result.data()["exercise"] == plan.name and result.data()["excess"] > plan.target
+
+
+@pytest.mark.parametrize("plan", floor.PLANS, ids=lambda plan: plan.name)
+def test_the_schedule_ends_when_the_time_does(plan):
+    trainer = replace(floor.quick(plan), steps=10**6).trainer(0)
+    floor.spend(trainer, seconds=0.5)
+    assert trainer.step == trainer.recipe.steps < 10**6
+    assert trainer.recipe.rate(trainer.step - 1) < trainer.recipe.lr / 10, "it must have come down to nothing"
 
 
 def test_transformers_is_trained_on_the_same_road():
@@ -33,7 +41,7 @@ def test_transformers_is_trained_on_the_same_road():
     for step in range(plan.steps):
         trainer.advance()
         reference.advance(step, trainer.objective.draw(trainer.source, step))
-    held_out = floor.hold_out(trainer.objective, GrammarSource(plan.grammar, 64, floor.EXAMINATION), 1)
+    held_out = floor.hold_out(trainer.objective, GrammarSource(floor.PORTUGUESE, 64, floor.EXAMINATION), 1)
     ours = floor.evaluate(trainer.objective, held_out)["mlm"]
     assert abs(ours - reference.evaluate(held_out)) < 1e-3
 
@@ -55,7 +63,7 @@ def test_an_interval_over_seeds_is_students():
 
 def test_verdicts_follow_from_the_figures():
     plan = replace(floor.PLANS[0], target=0.03, steps=1)
-    text = str(floor.Result(plan, [1.02, 1.03, 1.01], 1.0, [170.0, 175.0, 181.0]))
+    text = str(floor.Result(plan, [1.02, 1.03, 1.01], 1.0, [170.0, 175.0, 181.0], [9, 8, 7]))
     assert "2.00% ± 2.48% (95%, 3 seeds); target 3%: met" in text and "within 180 s: NO" in text
-    text = str(floor.Result(plan, [1.02, 1.03, 1.05], 1.0, [170.0, 175.0, 180.0]))
+    text = str(floor.Result(plan, [1.02, 1.03, 1.05], 1.0, [170.0, 175.0, 180.0], [9, 8, 7]))
     assert "target 3%: MISSED" in text and "within 180 s: yes" in text

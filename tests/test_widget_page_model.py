@@ -209,10 +209,10 @@ def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
     [
         ("", "Escreva uma frase"),
         (" .. ,", "Escreva uma frase"),
-        ("o gato dorme", "só conhece 637 palavras; estas não: gato dorme"),
+        ("o gato dorme", "só conhece 640 palavras; estas não: gato dorme"),
         ("a rede rasgou", "Falta a lacuna"),
         ("a [PAD] [MASK]", r"estas não: \[PAD\]"),
-        ("a " * 17, "A frase tem 17 palavras; o modelo lê no máximo 16"),
+        ("a " * 17, "A frase tem 17 palavras; o modelo lê no máximo 15"),
     ],
 )
 def test_sentences_that_cannot_be_read_are_refused_in_words(text, message):
@@ -318,7 +318,7 @@ def test_a_wrong_formula_in_the_javascript_is_caught(page, tmp_path):
             loaded.add(id(panel))
             load(panel)
         # Whether the sentence may end after the gap decides what fits in the last one.
-        for text, *rest in ((EXAMPLES[3], 1, 2, 3), ("a aluna procurou o livro [MASK]", 0, 1, 2)):
+        for text, *rest in ((EXAMPLES[3], 1, 2, 3), ("a moça procurou o banco [MASK]", 0, 1, 2)):
             state = State(text, *rest)
             state.apply(panel)
             if found := differences(panel, state):

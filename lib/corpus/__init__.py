@@ -5,11 +5,9 @@ inference   exact posteriors of hidden, replaced or corrupted words (forward-bac
 entropy     floors: the lowest loss that any model can reach
 sampling    seeded sentences and paragraphs with their labels
 lexicon     the words and topics of the Portuguese grammar, as data
-pocket      those of a Portuguese with less to learn
 tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions
 pairs       exact posteriors of the next-sentence label and of the words of a corrupted pair
-portuguese  both grammars: agreement, contractions, frames; `PORTUGUESE` is the corpus of the book, `POCKET`
-            the one that a small model learns in minutes
+portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the corpus of the book
 
 Any grammar will do:
 
@@ -37,14 +35,13 @@ from lib.corpus.inference import (
     topic_log_joint,
 )
 from lib.corpus.pairs import next_sentence_floor, next_sentence_posterior, pair_posterior
-from lib.corpus.portuguese import POCKET, PORTUGUESE
+from lib.corpus.portuguese import PORTUGUESE
 from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
 
 __all__ = [
     "CLS",
     "MASK",
     "PAD",
-    "POCKET",
     "PORTUGUESE",
     "SEP",
     "SPECIALS",

@@ -11,23 +11,23 @@ from collections import defaultdict
 
 from lib.corpus.grammar import Grammar
 from lib.corpus.lexicon import (
+    CATEGORIES,
     CITIES,
-    COURSE,
     DAYS,
     DEGREES,
     INLAND_CITIES,
     MANNERS,
-    SHARED_VERBS,
+    MEN,
     SHORT_TIMES,
     TEAMS,
     TIMES,
+    TOPICS,
+    WOMEN,
     Category,
     Frame,
-    Lexicon,
     Quality,
     Topic,
 )
-from lib.corpus.pocket import POCKET_LEXICON
 
 Symbols = tuple[str, ...]
 ARTICLE = {("m", "s"): "o", ("f", "s"): "a", ("m", "p"): "os", ("f", "p"): "as"}
@@ -48,8 +48,7 @@ QUESTION_WORDS = ("quem", "que", "onde", "quando")
 class _Builder:
     """Collects rules and attributes of lexical classes while frames are unfolded into agreement features."""
 
-    def __init__(self, lexicon: Lexicon):
-        self.lexicon, self.categories = lexicon, lexicon.categories
+    def __init__(self):
         self.rules: dict[str, list[tuple[float, Symbols]]] = {}
         self.attributes: dict[str, dict[str, str]] = {}
 
@@ -70,27 +69,14 @@ class _Builder:
     # -- noun phrases
 
     def noun(self, name: str, gender: str, number: str) -> str:
-        category = self.categories[name]
-        sense = category.sense or name
-        forms = [form for g, form in _nouns(category, number) if g == gender]
-        return self.words(f"N {name} {gender} {number}", forms, pos="NOUN", sense=sense)
+        forms = [form for g, form in _nouns(CATEGORIES[name], number) if g == gender]
+        return self.words(f"N {name} {gender} {number}", forms, pos="NOUN", sense=name)
 
-    def noun_bar(self, name: str, gender: str, number: str, adjectives: bool = True) -> str:
-        """Noun, with an adjective or a complement: `manga madura`, `manga da camisa`, `pilha de livros`."""
-        category, noun = self.categories[name], self.noun(name, gender, number)
-        alternatives = [(0.6, (noun,))]
-        if category.bare_of:
-            alternatives = [(1, (noun, "de", self.plural_noun(category.bare_of)))]
-        if category.adjectives and adjectives:
-            adjective = self.adjective(category.adjectives, gender, number)
-            alternatives.append((0.3, (noun, adjective)))
-        if category.of:
-            alternatives.append((0.35, (noun, self.prepositional("de", category.of))))
-        return self.add(f"{'NBAR' if adjectives else 'PLAIN'} {name} {gender} {number}", alternatives)
-
-    def plural_noun(self, name: str) -> str:
-        genders = {gender for gender, _ in _nouns(self.categories[name], "p")}
-        return self.add(f"PLURAL {name}", [(1, (self.noun(name, g, "p"),)) for g in sorted(genders)])
+    def noun_bar(self, name: str, gender: str, number: str) -> str:
+        """Noun, alone or with an adjective: `manga madura`."""
+        noun = self.noun(name, gender, number)
+        adjective = self.adjective(CATEGORIES[name].adjectives, gender, number)
+        return self.add(f"NBAR {name} {gender} {number}", [(2, (noun,)), (1, (noun, adjective))])
 
     def adjective(self, adjectives: str, gender: str, number: str, polarity: str = "") -> str:
         forms = [_adjective(entry, gender, number) for entry in adjectives.split()]
@@ -98,10 +84,9 @@ class _Builder:
         return self.words(f"ADJ {adjectives} {polarity} {gender} {number}", forms, **attributes)
 
     def noun_phrase(self, name: str, definite: bool) -> str:
-        """Object: any determiner for countable nouns, the definite article for the others."""
-        definite = definite or not self.categories[name].countable
+        """Object: with any determiner, or with the definite article."""
         alternatives = []
-        for weight, gender, number in _agreements(self.categories[name]):
+        for weight, gender, number in _agreements(CATEGORIES[name]):
             determiner = ARTICLE[gender, number]
             if not definite:
                 determiner = self.add(
@@ -111,35 +96,19 @@ class _Builder:
         return self.add(f"{'THE' if definite else 'NP'} {name}", alternatives)
 
     def prepositional(self, preposition: str, name: str) -> str:
-        alternatives = []
-        for weight, gender, number in _agreements(self.categories[name]):
-            article = ARTICLE[gender, number]
-            head = CONTRACTED[preposition][article] if preposition in CONTRACTED else (preposition, article)
-            head = head if isinstance(head, tuple) else (head,)
-            modified = (
-                self.noun_bar(name, gender, number)
-                if self.categories[name].of
-                else self.noun(name, gender, number)
-            )
-            alternatives.append((weight, (*head, modified)))
-        return self.add(f"PP {preposition} {name}", alternatives)
+        return self.add(
+            f"PP {preposition} {name}",
+            [
+                (weight, (CONTRACTED[preposition][ARTICLE[gender, number]], self.noun(name, gender, number)))
+                for weight, gender, number in _agreements(CATEGORIES[name])
+            ],
+        )
 
     def complement(self, text: str) -> Symbols:
         """Symbols of a frame's complement, as `lexicon` writes it; noun phrases are labelled `objeto`."""
-        symbols: list[str] = []
-        for token in text.split():
-            optional, token = token.endswith("?"), token.rstrip("?")
-            if token[0] in "@!":
-                part = ("(objeto", self.noun_phrase(token[1:].replace("-", " "), token[0] == "!"), ")")
-            elif ":" in token:
-                preposition, name = token.split(":")
-                part = (self.prepositional(preposition, name.replace("-", " ")),)
-            else:
-                part = (token,)
-            if optional:
-                part = (self.add(f"OPT {token}", [(0.7, ()), (0.3, part)]),)
-            symbols.extend(part)
-        return tuple(symbols)
+        if text[0] in "@!":
+            return "(objeto", self.noun_phrase(text[1:], definite=text[0] == "!"), ")"
+        return (self.prepositional(*text.split(":")),)
 
     # -- predicates
 
@@ -149,9 +118,7 @@ class _Builder:
         return self.words(f"{pos} {verbs} {polarity} {number}", forms, **attributes)
 
     def frame(self, frame: Frame, number: str, tail: str) -> list[tuple[float, Symbols]]:
-        has_phrase = "em:" in frame.complement or "com:" in frame.complement  # one more would be too many
-        tail = f"{tail} day" if has_phrase else f"{tail} manner" if frame.manner else tail
-        rest = (*self.complement(frame.complement), tail)
+        rest = (*self.complement(frame.complement), f"{tail} manner" if frame.manner else tail)
         if frame.polarity == "gostar":
             yes, no = (self.verb(frame.verbs, number, p) for p in ("positivo", "negativo"))
             liked, disliked = ("(verbo", yes, ")", *rest), ("não", "(verbo", no, ")", *rest)
@@ -163,9 +130,7 @@ class _Builder:
 
     def quality(self, quality: Quality, gender: str, number: str, tail: str) -> list[tuple[float, Symbols]]:
         copula = self.verb(quality.verb, number, pos="AUX")
-        degree = self.words(
-            f"DEGREE {bool(quality.polarity)}", DEGREES[: 2 if quality.polarity else 3], pos="ADV"
-        )
+        degree = self.words("DEGREE", DEGREES, pos="ADV")
         adjective = self.adjective(quality.adjectives, gender, number, quality.polarity)
         return [(quality.weight, ("(verbo", copula, ")", degree, adjective, f"{tail} day"))]
 
@@ -195,23 +160,22 @@ class _Builder:
             when = {"free": [(0.5, ()), (0.5, day)], "front": [(1, ())], "must": [(1, day)]}[kind]
             self.add(f"{tail} day", when)
 
-    def subjects(self, topic: Topic, role: str, frames):
+    def subjects(self, topic: Topic, role: str):
         """(weight, symbols, gender, number, is it one word) of each kind of subject that fills a role."""
-        # Not "a manga madura estava muito madura": what will get a quality has no adjective before it.
-        adjectives = role == "agente" or not any(isinstance(frame, Quality) for frame in frames)
-        categories = [(0.5, topic.agents), (0.25, "pessoa")] if role == "agente" else [(1.0, role)]
-        for share, name in categories:
-            for weight, gender, number in _agreements(self.categories[name]):
+        agents = role == "agente"
+        # Not "a manga boa estava muito boa": a thing that will get a quality has no adjective before it.
+        noun_of = self.noun_bar if agents else self.noun
+        for share, name in [(0.5, topic.agents), (0.25, "pessoa")] if agents else [(1.0, role)]:
+            for weight, gender, number in _agreements(CATEGORIES[name]):
                 determiner = self.add(
                     f"SDET {gender} {number}",
                     [(0.88, (ARTICLE[gender, number],)), (0.12, (_demonstrative(gender, number),))],
                     pos="DET",
                 )
-                noun = self.noun_bar(name, gender, number, adjectives)
-                yield share * weight, (determiner, noun), gender, number, False
-        if role == "agente":
-            woman = self.words("WOMAN", self.lexicon.women.split(), pos="PROPN")
-            man = self.words("MAN", self.lexicon.men.split(), pos="PROPN")
+                yield share * weight, (determiner, noun_of(name, gender, number)), gender, number, False
+        if agents:
+            woman = self.words("WOMAN", WOMEN.split(), pos="PROPN")
+            man = self.words("MAN", MEN.split(), pos="PROPN")
             yield 0.09, ("(PER", woman, ")"), "f", "s", True
             yield 0.09, ("(PER", man, ")"), "m", "s", True
             yield 0.07, ("(PER", woman, ")", "e", "(PER", man, ")"), "m", "p", False
@@ -221,11 +185,6 @@ class _Builder:
         roles: dict[str, list[Frame | Quality]] = defaultdict(list)
         for frame in topic.frames:
             roles[frame.subject].append(frame)
-        for thing in topic.things:
-            thing = "@" + thing.replace(" ", "-")
-            roles["agente"].append(
-                Frame(1.5 / len(topic.things), "agente", SHARED_VERBS, thing, negation=False)
-            )
         for kind, front in (
             ("free", ()),
             ("front", ("(tempo", self.phrases("SHORT TIME", SHORT_TIMES), ")")),
@@ -233,7 +192,7 @@ class _Builder:
             alternatives = []
             for role, frames in roles.items():
                 total = sum(frame.weight for frame in frames)
-                for weight, subject, gender, number, short in self.subjects(topic, role, frames):
+                for weight, subject, gender, number, short in self.subjects(topic, role):
                     tail = f"TAIL {name} {'must' if short and kind == 'free' else kind}"
                     predicate = self.predicate(f"{name} {role}", frames, gender, number, tail)
                     alternatives.append((total * weight, (*front, "(sujeito", *subject, ")", predicate)))
@@ -319,16 +278,15 @@ def _function_words(rules) -> dict[str, dict[str, str]]:
     return {word: {"pos": tag} for word, tag in tags.items() if word in used}
 
 
-def build(lexicon: Lexicon) -> Grammar:
-    """Compile the grammar of a lexicon; every topic is equally likely."""
-    builder = _Builder(lexicon)
-    for name, topic in lexicon.topics.items():
+def build() -> Grammar:
+    """Compile the grammar; every topic is equally likely."""
+    builder = _Builder()
+    for name, topic in TOPICS.items():
         builder.topic(name, topic)
-    symbols = {name: f"S {name}" for name in lexicon.topics}
+    symbols = {name: f"S {name}" for name in TOPICS}
     builder.add("S", [(1, (symbol,)) for symbol in symbols.values()])
     attributes = builder.attributes | _function_words(builder.rules)
     return Grammar(builder.rules, topics=symbols, attributes=attributes, extra_words=QUESTION_WORDS)
 
 
-PORTUGUESE = build(COURSE)
-POCKET = build(POCKET_LEXICON)
+PORTUGUESE = build()

@@ -2,9 +2,7 @@
 
 Unlike `lib.course_model`, which learnt masked words in single sentences, it knows two segments and has a
 pooler that learnt next sentence prediction: what fine-tuning starts from. The files beside this one are what
-`make model` leaves here after about seven minutes, in float16, by
-
-    python -m lib.pretrain --objective mlm+nsp --steps 2400 --batch 96 --half
+`make model` leaves here, in float16, by `python -m lib.pretrain --objective mlm+nsp`.
 """
 
 from pathlib import Path

@@ -21,10 +21,10 @@ from lib.losses import entropy, kl
 from lib.widgets.base import CourseWidget, Panel, source
 
 EXAMPLES = (
-    "a goleira rasgou a [MASK] nova à noite",
-    "o pescador cortou a [MASK] comprida no sábado",
-    "Pedro consertou a [MASK] branca hoje cedo",
-    "o pescador [MASK] a [MASK] no sábado",
+    "a goleira sujou a [MASK] nova à noite",
+    "o rapaz puxou a [MASK] pequena no porto",
+    "Pedro comprou a [MASK] bonita na loja",
+    "a moça [MASK] a [MASK] no banco",
 )
 ROWS = 8
 MASK_TOKEN = SPECIALS[MASK]
