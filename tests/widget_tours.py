@@ -111,7 +111,7 @@ def sense_stops(panel: Locator, stored: dict) -> Stops:
 
 def model_stops(panel: Locator, stored: dict) -> Stops:
     page_model.load(panel)
-    texts = ["a aluna [MASK] o [MASK]", *page_model.sentences(2, seed=23), page_model.IMPOSSIBLE, EXAMPLES[1]]
+    texts = ["a moça [MASK] o [MASK]", *page_model.sentences(2, seed=23), page_model.IMPOSSIBLE, EXAMPLES[1]]
     for k, text in enumerate(texts):
         state = page_model.State(text, text.count("[MASK]") - 1, 1 + k % 2, 1 + k % 4)
         state.apply(panel)
