@@ -177,7 +177,7 @@ def _last_block(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> T
 def _one_gradient(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     selected, table = labels != -100, tied_table(model)
     hidden = hidden_at(model.encoder, ids, selected, mask, packed=False, table=table)
-    return table.loss(model.head.transform(hidden), model.head.bias, labels[selected])
+    return table.loss(model.head.transform(hidden), model.head.bias, labels[selected]) / len(hidden)
 
 
 def _at_selected(model: MaskedLM, hidden: Tensor, labels: Tensor) -> Tensor:

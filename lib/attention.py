@@ -15,6 +15,8 @@ from torch.nn import functional as F
 from lib import require
 from lib.dropout import keep
 
+FEW_KEYS = 64  # up to here the fused kernel spends more on its tiles than it saves in memory
+
 
 def causal_mask(n: int, *, device: torch.device | None = None) -> Tensor:
     """True on and below the diagonal: position i sees positions j <= i, itself included."""
@@ -94,7 +96,8 @@ def fast_attention(
 ) -> Tensor:
     """The same H by torch's fused kernel, which never builds the N x N matrix when `causal` says it all.
 
-    While training with dropout no fused kernel does it on a processor, and the weights are written out.
+    While training the weights are written out in two cases: with dropout, which no fused kernel does on a
+    processor, and under a mask of few keys, where plain products and their gradients take half of the time.
     """
     _check(q, k, v, mask)
     require.probability("dropout", dropout)
@@ -104,10 +107,11 @@ def fast_attention(
         )
     if causal and mask is not None:
         mask, causal = mask & causal_mask(q.shape[-2], device=q.device), False
-    if dropout:
+    few = mask is not None and k.shape[-2] <= FEW_KEYS and q.requires_grad and torch.is_grad_enabled()
+    if dropout or few:
         mask = causal_mask(q.shape[-2], device=q.device) if causal else mask
         a = _weights(q, k, mask)  # (..., N_q, N_k)
-        h = (a * keep(a, dropout)) @ v
+        h = (a * keep(a, dropout) if dropout else a) @ v
     else:
         h = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
     if mask is not None and not (seeing := mask.any(-1, keepdim=True)).all():

@@ -37,7 +37,8 @@ def fast_mlm_loss(
         raise ValueError(f"labels select no position: all {labels.numel()} are {IGNORE_INDEX}")
     table = tied_table(model)
     hidden = hidden_at(model.encoder, ids, selected, mask, segments, table=table)  # (M, d)
-    return finite(table.loss(model.head.transform(hidden), model.head.bias, labels[selected]), "logits")
+    total = table.loss(model.head.transform(hidden), model.head.bias, labels[selected])
+    return finite(total / len(hidden), "logits")
 
 
 def tied_table(model: MaskedLM) -> TiedTable:
@@ -123,13 +124,14 @@ def pack(real: Tensor) -> Tensor:
     lengths = real.sum(1).tolist()
     longest, tokens = max(lengths), sum(lengths)
     best = None  # (size of the rows, their width, how many, where each sentence starts)
-    wider = {longest + longest * extra // 32 for extra in range(9)}
-    several = {longest * k for k in (2, 3, 4) if longest * k <= SHORT}
-    for width in sorted(wider | several):
+    several = [longest * k for k in (4, 3, 2) if longest * k <= SHORT]
+    enough = 1.06 if several else 1.02  # beyond this another try costs more than it saves
+    wider = sorted({longest + longest * extra // 32 for extra in range(9)})
+    for width in several + wider:
         rows, starts = best_fit(lengths, width)
         if best is None or rows * width < best[0]:
             best = rows * width, width, rows, starts
-        if best[0] <= 1.02 * tokens:  # not worth another try
+        if best[0] <= enough * tokens:
             break
     _, width, rows, starts = best
     packed = torch.full((rows * width,), -1)

@@ -27,7 +27,7 @@ class TiedTable:
         return _Read.apply(self.E, ids, self)
 
     def loss(self, t: Tensor, b: Tensor, labels: Tensor) -> Tensor:
-        """The mean cross-entropy of `labels` (M,) under the scores t E^T + b of `t` (M, d)."""
+        """The sum of the cross-entropies of `labels` (M,) under the scores t E^T + b of `t` (M, d)."""
         return _Loss.apply(t, self.E, b, labels, self)
 
 
@@ -56,7 +56,7 @@ class _Loss(torch.autograd.Function):
         log_p = F.linear(t, E, b).log_softmax(-1)  # (M, V)
         ctx.save_for_backward(t, E, log_p, labels)
         ctx.table = table
-        return -log_p.gather(-1, labels[:, None]).mean()
+        return -log_p.gather(-1, labels[:, None]).sum()
 
     @staticmethod
     @once_differentiable
@@ -64,8 +64,7 @@ class _Loss(torch.autograd.Function):
         t, E, log_p, labels = ctx.saved_tensors
         p = log_p.exp()
         p[torch.arange(len(p)), labels] -= 1  # the gradient, but for a factor that smaller matrices can take
-        share = grad / len(p)
-        for_E = p.T @ (t * share) if ctx.needs_input_grad[1] else None  # (V, d)
+        for_E = p.T @ (t * grad) if ctx.needs_input_grad[1] else None  # (V, d)
         if ctx.table.read_with_gradient:
             ctx.table.gradient, for_E = for_E, None
-        return (p @ E) * share, for_E, p.sum(0) * share, None, None
+        return (p @ E) * grad, for_E, p.sum(0) * grad, None, None

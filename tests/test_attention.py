@@ -118,6 +118,21 @@ def test_readable_and_fused_attention_agree_with_gradients(seed, n, kind):
         torch.testing.assert_close(ours, fused)
 
 
+def test_few_keys_are_attended_to_as_the_fused_kernel_does(monkeypatch):
+    """Written out or fused, the values and gradients are the same, those of a query without keys included."""
+    mask = torch.rand(2, 1, 5, 5, generator=torch.Generator().manual_seed(0)) < 0.5
+    mask[0, 0, 2] = False
+    found = []
+    for most in (0, 5):
+        monkeypatch.setattr("lib.attention.FEW_KEYS", most)
+        q, k, v = (x.requires_grad_() for x in qkv(1))
+        h = fast_attention(q, k, v, mask)
+        assert (h[0, :, 2] == 0).all()
+        found.append([h, *torch.autograd.grad(h.square().sum(), (q, k, v))])
+    for fused, written_out in zip(*found, strict=True):
+        torch.testing.assert_close(written_out, fused)
+
+
 def test_fast_attention_causal_flag_equals_the_causal_mask():
     q, k, v = qkv(1, 6)
     torch.testing.assert_close(fast_attention(q, k, v, causal=True), attention(q, k, v, causal_mask(6))[0])

@@ -17,9 +17,11 @@ def step(read, loss, E, ids):
 
 
 def plain(E, ids, pad):
-    return step(
-        lambda i: F.embedding(i, E, pad), lambda t, b, y: F.cross_entropy(F.linear(t, E, b), y), E, ids
-    )
+    return step(lambda i: F.embedding(i, E, pad), lambda t, b, y: summed(F.linear(t, E, b), y), E, ids)
+
+
+def summed(scores, labels):
+    return F.cross_entropy(scores, labels, reduction="sum")
 
 
 def tied(E, ids, pad):
@@ -67,7 +69,7 @@ def test_a_table_that_was_read_without_gradients_still_gets_the_gradient_of_the_
     with torch.no_grad():
         t = table.read(torch.tensor([1, 2]))
     table.loss(t, b, labels).backward()
-    want = torch.autograd.grad(F.cross_entropy(F.linear(t, E, b), labels), E)[0]
+    want = torch.autograd.grad(summed(F.linear(t, E, b), labels), E)[0]
     torch.testing.assert_close(E.grad, want)
 
 
@@ -83,6 +85,15 @@ def test_a_frozen_table_gets_no_gradient():
     loss.backward()
     assert E.grad is None
     assert W.grad.abs().sum() > 0 and b.grad.abs().sum() > 0
+
+
+def test_no_label_is_no_loss_and_no_gradient():
+    E, b = weights(), torch.zeros(V, dtype=torch.float64)
+    table = TiedTable(E, None)
+    none_of_them = table.read(torch.tensor([1, 2]))[:0]
+    loss = table.loss(none_of_them, b, torch.empty(0, dtype=torch.long))
+    loss.backward()
+    assert loss.item() == 0 and E.grad.abs().sum() == 0
 
 
 def test_nothing_is_copied():

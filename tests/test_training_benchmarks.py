@@ -46,13 +46,19 @@ def test_transformers_is_trained_on_the_same_road():
     assert abs(ours - reference.evaluate(held_out)) < 1e-3
 
 
-def test_what_is_computed_beyond_two_processes_says_so():
-    one = {"step": 1.0, "draw": 0.1, "exchange": 0.0, "tokens": 10, "parameters": 100}
-    two = one | {"step": 0.7, "exchange": 0.2}
-    result = scaling.summary(8, {"one": one, "two, same batch in all": two, "two, same batch for each": two})
-    assert set(result["measured"]) == {"one", "two, same batch in all", "two, same batch for each"}
-    four = result["computed"]["4"]
-    assert four["step"] == pytest.approx(0.1 + 0.9 / 4 + 2 * 3 / 4 * 0.2)
+def test_what_is_computed_for_more_processes_says_so():
+    """Of a step of 1 s, 0.2 s do not shrink with the batch: half of it takes 0.6 s."""
+    one = {"step": 1.0, "exchange": 0.0, "tokens": 10, "parameters": 100}
+    runs = {
+        "one": one,
+        "one, half of the batch": one | {"step": 0.6},
+        "two, same batch in all": one | {"step": 0.75, "exchange": 0.1},
+        "two, same batch for each": one | {"step": 1.2, "exchange": 0.1},
+    }
+    result = scaling.summary(8, runs)
+    assert result["measured"] == runs
+    assert result["computed"]["2"]["step"] == pytest.approx(0.6 + 0.1), "half of the batch and one exchange"
+    assert result["computed"]["4"]["step"] == pytest.approx(0.2 + 0.8 / 4 + 2 * 3 / 4 * 0.1)
     assert all("not measured" in entry["said"] for entry in result["computed"].values())
     assert result["bytes_exchanged"] == 400
 

@@ -12,9 +12,10 @@ from lib.corpus import MASK, PAD, SEP, SPECIALS, Grammar, next_word, pair_poster
 from lib.corpus import Channel as NoisyChannel
 from lib.corruption import BERT_CHANNEL, IS_NEXT, Channel, corrupt, select_tokens
 from lib.encoder import Config
-from lib.fast import hidden_at
+from lib.fast import hidden_at, tied_table
 from lib.heads import CausalLM, MaskedLM, NSPHead
 from lib.losses import IGNORE_INDEX
+from lib.tied import TiedTable
 from lib.training.data import Batch, Source, generator
 
 FLOOR_ROWS = 256  # sentences whose exact posteriors are held in memory at a time
@@ -85,11 +86,13 @@ class Masked(Objective):
         selected = batch.labels != IGNORE_INDEX
         if not selected.any():
             return self.nothing().reshape(1)
-        hidden = hidden_at(self.model.encoder, batch.ids, selected, batch.real)  # (M, d)
-        return self.word_loss(hidden, batch.labels[selected]).reshape(1)
+        table = tied_table(self.model)
+        hidden = hidden_at(self.model.encoder, batch.ids, selected, batch.real, table=table)  # (M, d)
+        return self.word_loss(hidden, batch.labels[selected], table).reshape(1)
 
-    def word_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
-        return F.cross_entropy(self.model.logits(hidden), labels, reduction="sum")
+    def word_loss(self, hidden: Tensor, labels: Tensor, table: TiedTable) -> Tensor:
+        head = self.model.head
+        return table.loss(head.transform(hidden), head.bias, labels)
 
     @property
     def noise(self) -> NoisyChannel:
@@ -126,11 +129,14 @@ class MaskedPairs(Masked):
         selected = batch.labels != IGNORE_INDEX
         wanted = selected.clone()
         wanted[:, 0] = True  # [CLS], which is never masked
-        hidden = hidden_at(self.model.encoder, batch.ids, wanted, batch.real, batch.segments)  # (M + B, d)
+        table = tied_table(self.model)
+        hidden = hidden_at(
+            self.model.encoder, batch.ids, wanted, batch.real, batch.segments, table=table
+        )  # (M + B, d)
         is_cls = (torch.arange(wanted.shape[1]) == 0).expand(wanted.shape)[wanted]
         scores = self.nsp(self.model.encoder.pooler(hidden[is_cls][:, None]))  # (B, 2)
         nsp = F.cross_entropy(scores, batch.is_next, reduction="sum")
-        return torch.stack([self.word_loss(hidden[~is_cls], batch.labels[selected]), nsp])
+        return torch.stack([self.word_loss(hidden[~is_cls], batch.labels[selected], table), nsp])
 
     def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
         """The words of A inform those of B through the topic, if B follows: one chance in two."""
