@@ -24,7 +24,7 @@ from lib.corpus import PORTUGUESE, SPECIALS, ambiguous_words
 from lib.corruption import BERT_CHANNEL, Channel
 from lib.encoder import Config
 from lib.training import GrammarSource, HeldOut, Masked, NextWord, Recipe, Trainer, evaluate, hold_out
-from lib.training.loop import adamw
+from lib.training.descent import adamw
 from lib.weights import masked_lm_from
 
 BUDGET = 180  # seconds
@@ -52,6 +52,7 @@ class Plan:
     d_ff: int | None = None
     pre_norm: bool = False
     beta_2: float = 0.999
+    muon: float | None = None
     # Shares of words hidden in the first and in the last step. More of them teach more from each sentence.
     hidden: tuple[float, float] = (0.15, 0.15)
     # What becomes of them. As many random words as kept ones, as in the examination, or the best answer
@@ -75,7 +76,7 @@ class Plan:
 
     @property
     def recipe(self) -> Recipe:
-        return Recipe(self.steps, self.lr, beta_2=self.beta_2)
+        return Recipe(self.steps, self.lr, beta_2=self.beta_2, muon=self.muon)
 
     def trainer(self, seed: int) -> Trainer:
         """A trainer with fresh weights that depend on the seed alone."""
@@ -103,6 +104,7 @@ PLANS = (
         d_ff=128,
         pre_norm=True,
         beta_2=0.98,
+        muon=0.05,
         hidden=(0.6, 0.3),
         lessons=Channel(mask=0.6, random=0.2, keep=0.2),
     ),

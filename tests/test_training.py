@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from lib.corpus import CLS, MASK, PAD, SEP, log_probability
 from lib.corpus.entropy import sentence_table
@@ -35,7 +36,7 @@ from lib.training import (
     with_pooler,
 )
 from lib.training.data import fill_blocks, generator
-from lib.training.loop import adamw
+from lib.training.descent import Muon, adamw, optimizers
 from tests.toy import TOY, toy_objective
 
 torch.set_num_threads(1)
@@ -313,7 +314,7 @@ def test_the_rate_rises_to_its_peak_and_falls_without_reaching_zero(steps, warmu
 @pytest.mark.parametrize(
     "bad", [{"steps": 0}, {"steps": 5, "lr": 0}, {"steps": 5, "lr": math.nan}, {"steps": 5, "warmup": 2},
             {"steps": 5, "clip": 0}, {"steps": 5, "weight_decay": -1}, {"steps": 5, "beta_2": 1},
-            {"steps": 5, "beta_2": 0}, {"steps": True}]
+            {"steps": 5, "beta_2": 0}, {"steps": 5, "muon": 0}, {"steps": True}]
 )  # fmt: skip
 def test_a_bad_recipe_is_refused_by_name(bad):
     name = next(key for key in (*bad,) if key != "steps" or bad[key] in (0, True))
@@ -330,16 +331,55 @@ def test_the_optimizer_is_the_one_of_the_recipe():
     assert sum(len(group["params"]) for group in groups) == len(list(objective.parameters()))
 
 
+def test_muon_takes_the_matrices_and_leaves_tables_and_vectors_to_adamw():
+    objective = toy_objective("mlm")
+    adam, muon = optimizers(objective, Recipe(5, 2e-3, muon=0.05))
+    taken = {id(p) for p in muon.param_groups[0]["params"]}
+    layers = {id(m.weight) for m in objective.modules() if isinstance(m, nn.Linear)}
+    assert taken == layers and muon.defaults["lr"] == 0.05
+    assert {id(p) for g in adam.param_groups for p in g["params"]} == {
+        id(p) for p in objective.parameters()
+    } - taken
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (4, 9), (9, 4)])
+def test_a_step_of_muon_is_as_long_in_every_direction(shape):
+    """All singular values near one, and the singular vectors of the gradient: not its own, uneven ones."""
+    g = torch.Generator().manual_seed(0)
+    p = nn.Parameter(torch.zeros(shape))
+    left, _, right = torch.linalg.svd(torch.randn(shape, generator=g), full_matrices=False)
+    p.grad = left @ torch.diag(torch.logspace(0, -1, min(shape))) @ right
+    Muon([p], lr=0.1).step()
+    step = -p.detach() / (0.1 * max(1, shape[0] / shape[1]) ** 0.5)
+    inside = left.T @ step @ right.T
+    assert inside.diagonal().min() > 0.6 and inside.diagonal().max() < 1.3
+    torch.testing.assert_close(inside, torch.diag(inside.diagonal()), atol=1e-4, rtol=0)
+
+
+def test_both_rates_rise_and_fall_together():
+    trainer = toy_trainer(steps=20, muon=0.05)
+    for step in range(20):
+        trainer.advance()
+        adam, muon = (o.param_groups[0]["lr"] for o in trainer.optimizers)
+        assert adam == trainer.recipe.rate(step) and muon == pytest.approx(adam * 0.05 / trainer.recipe.lr)
+
+
+def test_muon_refuses_what_is_no_matrix():
+    with pytest.raises(ValueError, match=r"two axes.*\(3,\)"):
+        Muon([nn.Parameter(torch.zeros(3))], lr=0.1)
+
+
+@pytest.mark.parametrize("muon", [None, 0.05])
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_a_restored_run_ends_with_the_same_bits(name):
-    whole = toy_trainer(name)
+def test_a_restored_run_ends_with_the_same_bits(name, muon):
+    whole = toy_trainer(name, muon=muon)
     for _ in range(12):
         whole.advance()
-    first = toy_trainer(name)
+    first = toy_trainer(name, muon=muon)
     for _ in range(5):
         first.advance()
     torch.manual_seed(99)  # whatever else happened to the random state in between
-    second = Trainer(toy_objective(name, 0.1), GrammarSource(TOY, 16, 0), Recipe(12))
+    second = Trainer(toy_objective(name, 0.1), GrammarSource(TOY, 16, 0), Recipe(12, muon=muon))
     second.restore(weights(first))
     evaluate(second.objective, hold_out(second.objective, GrammarSource(TOY, 8, -1), 1))
     for _ in range(7):
@@ -389,7 +429,7 @@ def test_clipping_bounds_the_gradient():
 
 def test_weight_decay_spares_vectors():
     trainer = toy_trainer()
-    for group in trainer.optimizer.param_groups:
+    for group in trainer.optimizers[0].param_groups:
         assert all((p.dim() >= 2) == (group["weight_decay"] > 0) for p in group["params"])
 
 

@@ -2,15 +2,17 @@
 
 data         batches as pure functions of (seed, step), from a grammar or from a text
 objectives   masked words, masked words with the next sentence, next word; and their exact floors
-loop         the optimizer step, evaluation, log, progress bar, checkpoints
+descent      the recipe, and the optimizers that follow it
+loop         the step, evaluation, log, progress bar, checkpoints
 processes    the group that torchrun starts
 saved        finished models on disk
 fine_tuning  a pre-trained encoder under a new head
 """
 
 from lib.training.data import Batch, GrammarSource, Special, TextSource
+from lib.training.descent import Recipe
 from lib.training.fine_tuning import Labelled, accuracy, fine_tune, labelled, predict, with_pooler
-from lib.training.loop import HeldOut, Recipe, Trainer, evaluate, hold_out, read_log, train
+from lib.training.loop import HeldOut, Trainer, evaluate, hold_out, read_log, train
 from lib.training.objectives import OBJECTIVES, Masked, MaskedPairs, NextWord, predictions
 from lib.training.processes import ALONE, World, joined
 from lib.training.saved import load_model, save_model

@@ -17,7 +17,7 @@ from lib.encoder import Encoder
 from lib.heads import FineTuned, SequenceHead, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.training.data import generator
-from lib.training.loop import Recipe, adamw
+from lib.training.descent import Recipe, adamw
 
 ENCODER = "encoder"
 

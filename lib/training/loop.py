@@ -5,9 +5,8 @@ goes, and saves. The learning rate is a function of the step, as the data are, s
 """
 
 import json
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,41 +17,9 @@ from tqdm import tqdm
 from lib import require
 from lib.checkpoint import Checkpoints, atomic_write
 from lib.training.data import Batch, Source, generator
+from lib.training.descent import MOMENTS, Recipe, optimizers
 from lib.training.objectives import FLOOR_ROWS, Objective
 from lib.training.processes import ALONE, World
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to descend. `warmup` is the share of the steps in which the rate rises; then it falls to zero.
-    `beta_2` says how slowly AdamW forgets squared gradients: BERT took 0.999, RoBERTa 0.98 (Liu 2019)."""
-
-    steps: int
-    lr: float = 1e-3
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    beta_2: float = 0.999
-
-    def __post_init__(self):
-        require.integer("steps", self.steps, 1)
-        if not (math.isfinite(self.lr) and self.lr > 0):
-            raise ValueError(f"lr must be a positive number, got {self.lr!r}")
-        if not 0 <= self.warmup <= 1:
-            raise ValueError(f"warmup must be a share of the steps between 0 and 1, got {self.warmup!r}")
-        if self.weight_decay < 0 or self.clip <= 0:
-            raise ValueError(
-                f"weight_decay must be >= 0 and clip > 0, got {self.weight_decay!r} and {self.clip!r}"
-            )
-        if not 0 < self.beta_2 < 1:
-            raise ValueError(f"beta_2 must be a number between 0 and 1, got {self.beta_2!r}")
-
-    def rate(self, step: int) -> float:
-        """The learning rate of a step, counted from 0: a straight line up, a straight line down."""
-        rising = round(self.warmup * self.steps)
-        if step < rising:
-            return self.lr * (step + 1) / rising
-        return self.lr * (self.steps - step) / (self.steps - rising)
 
 
 @dataclass(frozen=True)
@@ -65,12 +32,13 @@ class Step:
 
 
 class Trainer:
-    """A model on its way: an objective, a source of batches, an optimizer and the number of steps made."""
+    """A model on its way: an objective, a source of batches, optimizers and the number of steps made."""
 
     def __init__(self, objective: Objective, source: Source, recipe: Recipe, world: World = ALONE):
         self.objective, self.source, self.recipe, self.world = objective, source, recipe, world
         self.net = world.wrap(objective)
-        self.optimizer = adamw(objective, recipe)
+        self.optimizers = optimizers(objective, recipe)
+        self.peaks = [optimizer.defaults["lr"] for optimizer in self.optimizers]
         self.step = 0
 
     def advance(self, stop: bool = False) -> Step:
@@ -80,13 +48,14 @@ class Trainer:
         self.objective.train()
         batch = self.objective.draw(self.source, self.step)
         counts = self.objective.counts(batch).clamp(min=1)  # of the whole batch, not of this process' share
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.recipe.rate(self.step)
+        for optimizer, peak in zip(self.optimizers, self.peaks, strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = self.recipe.rate(self.step, peak)
         torch.manual_seed(generator(self.source.seed, "dropout", self.step, self.world.rank).initial_seed())
         sums = self.net(batch.share(self.world.rank, self.world.size))  # (terms,)
         # The group averages gradients; multiplied by its size, the average is a sum again.
         loss = (sums / counts.to(sums)).sum() * self.world.size
-        self.optimizer.zero_grad(set_to_none=True)
+        self.objective.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.objective.parameters(), self.recipe.clip)
         told = self.world.total(torch.cat([sums.detach().double(), torch.tensor([float(stop)])]))
@@ -96,7 +65,8 @@ class Trainer:
                 f"the loss is {means.tolist()} at step {self.step}: training diverged, "
                 f"so lower lr={self.recipe.lr}"
             )
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            optimizer.step()
         self.step += 1
         losses = dict(zip(self.objective.terms, means.tolist(), strict=True))
         return Step(losses, int(batch.real.sum()), bool(told[-1]))
@@ -104,9 +74,8 @@ class Trainer:
     def state(self) -> dict[str, Tensor]:
         """Everything that a later run needs besides the settings: weights, moments, step."""
         tensors = {f"model.{name}": p.detach() for name, p in self.objective.named_parameters()}
-        for name, p in self.objective.named_parameters():
-            for key, value in self.optimizer.state.get(p, {}).items():
-                tensors[f"optimizer.{name}.{key}"] = value
+        for name, p, state, _ in self._moments():
+            tensors |= {f"optimizer.{name}.{key}": value for key, value in state.get(p, {}).items()}
         return tensors | {"step": torch.tensor(self.step)}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -114,33 +83,27 @@ class Trainer:
         parameters = dict(self.objective.named_parameters())
         wanted = {"step"} | {f"model.{name}" for name in parameters}
         step = int(tensors.get("step", torch.tensor(-1)))
-        if step > 0:
-            keys = ("step", "exp_avg", "exp_avg_sq")
-            wanted |= {f"optimizer.{name}.{key}" for name in parameters for key in keys}
+        moments = list(self._moments()) if step > 0 else []
+        wanted |= {f"optimizer.{name}.{key}" for name, _, _, keys in moments for key in keys}
         if wanted != tensors.keys():
             odd = sorted(wanted ^ tensors.keys())
             raise ValueError(f"tensors are not a state of this model: {odd[:3]} differ, {len(odd)} in all")
         with torch.no_grad():
             for name, p in parameters.items():
                 p.copy_(tensors[f"model.{name}"])
+            for optimizer in self.optimizers:
+                optimizer.state.clear()
+            for name, p, state, keys in moments:
                 # A fresh copy lies in memory as the optimizer's own would: same kernels, same last digit.
-                self.optimizer.state[p] = {
-                    key: tensors[f"optimizer.{name}.{key}"].clone()
-                    for key in ("step", "exp_avg", "exp_avg_sq")
-                    if step > 0
-                }
+                state[p] = {key: tensors[f"optimizer.{name}.{key}"].clone() for key in keys}
         self.step = step
 
-
-def adamw(objective: nn.Module, recipe: Recipe) -> torch.optim.AdamW:
-    """AdamW; as in BERT, weight decay pulls on matrices, not on biases and norms."""
-    matrices = [p for p in objective.parameters() if p.dim() >= 2]
-    vectors = [p for p in objective.parameters() if p.dim() < 2]
-    groups = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=recipe.lr, betas=(0.9, recipe.beta_2), fused=True)
+    def _moments(self) -> Iterator[tuple[str, Tensor, dict, tuple[str, ...]]]:
+        """Each weight with its name, the memory of its optimizer and what that holds of a weight."""
+        names = {p: name for name, p in self.objective.named_parameters()}
+        for optimizer in self.optimizers:
+            for p in (p for group in optimizer.param_groups for p in group["params"]):
+                yield names[p], p, optimizer.state, MOMENTS[type(optimizer)]
 
 
 # Evaluation
