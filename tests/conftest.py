@@ -16,23 +16,6 @@ settings.register_profile("course", deadline=None, derandomize=True)
 settings.load_profile("course")
 
 
-LONGEST = ("tests/trust/test_tamper", "tests/test_widget_book", "tests/test_built_book_browser", "book/05")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The modules that take minutes start first: a worker that began one last would go on alone."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
-
-
-def pytest_terminal_summary(terminalreporter) -> None:
-    """Print the counts that a test recorded as its `summary`, such as how many changed digits were caught."""
-    for outcome in ("passed", "failed"):
-        for report in terminalreporter.stats.get(outcome, []):
-            for name, text in getattr(report, "user_properties", []):
-                if name == "summary":
-                    terminalreporter.write_line(text)
-
-
 @pytest.fixture(scope="session")
 def book_dir() -> Path:
     """The built book; `make test` builds it before the tests start."""

@@ -23,7 +23,7 @@ from tools.console import ROOT, fail, plain, step
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # What a cell's metadata may keep: the rest (timings, editor state) is noise of one run or of one editor.
-CELL_METADATA = ("tags", "mystnb", "figures", "editable", "slideshow")
+CELL_METADATA = ("tags", "mystnb", "figures", "tolerance", "editable", "slideshow")
 TIMEOUT_SECONDS = 900
 
 

@@ -1,4 +1,4 @@
-"""One fresh execution of each notebook, and the comparison of what is stored with what the code gives today.
+"""The comparison of what a notebook stores with what its code gives today.
 
 nbval compares outputs; two things escape it, and are compared here: the state of widgets, which a page
 shows without a kernel, and the texts of cells whose output it is told to ignore.
@@ -6,8 +6,6 @@ shows without a kernel, and the texts of cells whose output it is told to ignore
 
 import json
 import re
-from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -16,7 +14,8 @@ from nbval.plugin import IPyNbCell, coalesce_streams
 from lib.widgets.base import fingerprint
 from tests.trust.pages import tags
 from tests.trust.tags import IGNORE
-from tools.execute_notebooks import WIDGET_STATE, executed_text
+from tools.execute_notebooks import WIDGET_STATE
+from trust import tolerance
 
 # What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin.
 SKIPPED = (
@@ -30,12 +29,6 @@ SKIPPED = (
     "image/png",
     "image/jpeg",
 )
-
-
-@cache
-def executed(path: Path) -> dict:
-    """The notebook as the code gives it today, normalised like the stored ones."""
-    return json.loads(executed_text(path))
 
 
 class _Comparison:
@@ -54,6 +47,7 @@ def nbval_accepts(stored: dict, fresh: dict) -> bool:
     """nbval's verdict on a stored code cell, given the same cell executed afresh."""
     # How a stream is cut into pieces is an accident of timing; nbval joins them before it compares.
     old, new = (coalesce_streams(_joined(cell)) for cell in (stored, fresh))
+    new = tolerance.settled_outputs(new, old, tolerance.declared(stored))
     return bool(_Comparison().compare_outputs(new, old))
 
 

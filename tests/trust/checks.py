@@ -1,0 +1,151 @@
+"""What is checked of each notebook after its one execution, as a pytest plugin beside `trust.execution`.
+
+Widgets and pictures, which nbval skips; a sample of changed digits, each of which must be noticed; and a
+notebook with changed digits given to a real pytest, which must fail at exactly those cells.
+"""
+
+import os
+import random
+import re
+import secrets
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.trust import fresh, tamper
+from tests.trust.pages import ROOT, tags
+from tests.trust.tags import IGNORE
+from tools.execute_notebooks import normalise
+from trust import execution, tolerance
+from trust.execution import ExecutedNotebook
+
+SAMPLE = 40  # digits of each kind and notebook; about as many as changes that a person could make in a day
+TAMPERED = "tampered"  # the property in which a test counts its digits
+TOLERANT = "tolerant"  # the property in which a test counts the figures that may differ between machines
+
+
+def pytest_addoption(parser) -> None:
+    group = parser.getgroup("trust")
+    group.addoption("--tamper", default=str(SAMPLE), help="digits of each kind to change, or all")
+    group.addoption("--tamper-seed", type=int, help="repeat a run of changes")
+
+
+def pytest_configure(config) -> None:
+    # Chosen once, by the process that starts the others: a failure can be repeated with it.
+    if config.option.tamper_seed is None:
+        config.option.tamper_seed = secrets.randbelow(10**9)
+
+
+def pytest_notebook_checks(config) -> dict:
+    return {
+        "what nbval skips": what_nbval_skips,
+        "changed digits in outputs": changed_outputs,
+        "changed digits in widgets": changed_widgets,
+        "pytest fails at changed cells": real_pytest_fails_there,
+    }
+
+
+def executed(notebook: ExecutedNotebook) -> dict:
+    """The notebook as the code gives it, normalised as the stored ones are."""
+    return execution.as_json(normalise(notebook.executed()))
+
+
+def what_nbval_skips(notebook: ExecutedNotebook, item: pytest.Item) -> None:
+    stored, made = execution.stored(notebook), executed(notebook)
+    found = fresh.widget_problems(stored, made) + fresh.ignored_text_problems(stored, made)
+    found += tolerance.problems(notebook.path.name, stored["cells"])
+    item.user_properties.append((TOLERANT, sum(len(tolerance.shown(c)) for c in tolerant_cells(stored))))
+    assert not found, "\n".join(found)
+
+
+def tolerant_cells(notebook: dict) -> list[dict]:
+    return [cell for cell in notebook["cells"] if tolerance.KEY in cell["metadata"]]
+
+
+def changed_outputs(notebook: ExecutedNotebook, item: pytest.Item) -> None:
+    stored, made = execution.stored(notebook), executed(notebook)
+    tampered(list(tamper.output_candidates(notebook.path, stored, made)), "stored outputs", item)
+
+
+def changed_widgets(notebook: ExecutedNotebook, item: pytest.Item) -> None:
+    stored, made = execution.stored(notebook), executed(notebook)
+    tampered(list(tamper.widget_candidates(notebook.path, stored, made)), "widget state", item)
+
+
+def tampered(candidates: list[tamper.Candidate], kind: str, item: pytest.Item) -> None:
+    """Change digits of one kind; none may go unnoticed."""
+    option, seed = item.config.option.tamper, item.config.option.tamper_seed
+    tried, missed = tamper.attempt(candidates, seed, None if option == "all" else int(option))
+    item.user_properties.append((TAMPERED, [kind, tried - len(missed), tried, len(candidates)]))
+    assert not missed, f"--tamper-seed={seed}, not noticed:\n" + "\n".join(map(str, missed))
+
+
+def real_pytest_fails_there(notebook: ExecutedNotebook, item: pytest.Item) -> None:
+    """The whole way from a changed file to pytest's report, with the kernel's messages said again."""
+    seed = item.config.option.tamper_seed
+    rng, changed = random.Random(seed), execution.stored(notebook)
+    numbers = set()
+    for number, cell in enumerate(c for c in changed["cells"] if c["cell_type"] == "code"):
+        if IGNORE not in tags(cell) and rng.random() < 0.7 and change_one_digit(cell, rng):
+            numbers.add(number)
+    folder = item.config._tmp_path_factory.mktemp(notebook.path.stem)
+    notebook.keep(folder)
+    nbformat.write(nbformat.from_dict(changed), folder / notebook.path.name)
+    assert failing_cells(folder / notebook.path.name) == numbers, f"--tamper-seed={seed}"
+
+
+def change_one_digit(cell: dict, rng: random.Random) -> bool:
+    """Changes one digit of a cell's stored text, in place; False where there is none that must be noticed."""
+    found = []
+    for output in cell["outputs"]:
+        for holder, key in tamper.text_places(output):
+            place = output if holder == "" else output["data"]
+            digits = tamper.digits("", "".join(place[key]), lambda text: True)
+            within = tolerance.declared(cell)
+            found += [(place, key, c) for c in (digits if within is None else tamper.beyond(digits, within))]
+    if not found:
+        return False
+    place, key, candidate = rng.choice(found)
+    place[key] = candidate.tampered(rng)
+    return True
+
+
+def failing_cells(path: Path) -> set[int]:
+    """The numbers of the cells that fail in a real run of pytest --nbval on a notebook beside its replay."""
+    report = path.with_suffix(".xml")
+    plugins = [part for name in ("no:cacheprovider", "nbval", "trust.execution") for part in ("-p", name)]
+    command = [sys.executable, "-m", "pytest", *plugins, "--nbval", "--nbval-current-env", "-q", path.name]
+    command += [f"--replay={path.parent}", f"--junitxml={report}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True)
+    assert report.exists(), done.stdout + done.stderr
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    failed = {case for case in cases if case.find("failure") is not None or case.find("error") is not None}
+    assert bool(failed) == bool(done.returncode), "pytest's exit code tells whether a cell failed"
+    return {int(re.search(r"\d+$", case.get("name"))[0]) for case in failed}
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    """How many changed digits were noticed, and how many figures are compared with a tolerance."""
+    caught, tried, all_of_them, tolerant = Counter(), Counter(), Counter(), 0
+    reports = [r for outcome in ("passed", "failed") for r in terminalreporter.stats.get(outcome, [])]
+    for name, value in (pair for report in reports for pair in getattr(report, "user_properties", [])):
+        if name == TAMPERED:
+            kind, *counts = value
+            for counter, count in zip((caught, tried, all_of_them), counts, strict=True):
+                counter[kind] += count
+        elif name == TOLERANT:
+            tolerant += value
+    for kind in tried:
+        terminalreporter.write_line(f"  {kind}: {caught[kind]} of {tried[kind]} ({all_of_them[kind]} digits)")
+    if tried:
+        seed = config.option.tamper_seed
+        terminalreporter.write_line(
+            f"{caught.total()} of {tried.total()} tampered numbers caught (seed {seed}); "
+            f"{tolerant} figures are compared with a tolerance"
+        )

@@ -1,0 +1,200 @@
+"""A pytest plugin: nbval executes each notebook once, and every check reads what that run gave.
+
+nbval compares the texts of outputs and forgets the rest. Here the same kernel messages also go through
+nbclient, which makes of them the notebook as it would be stored today: pictures, cleared and updated outputs,
+the state of widgets. The checks that a book adds (`pytest_notebook_checks`) run after the last cell, in the
+same process, so nothing has to be executed again for them.
+
+With `--replay FOLDER` the kernel's messages come from a folder that `ExecutedNotebook.keep` wrote: nbval's
+verdict on a changed notebook can be seen without computing anything.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.client import CellExecutionComplete
+from nbformat import NotebookNode
+from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
+
+from trust import tolerance
+
+# After a cell's reply, what it printed is on its way; on a busy machine nbval's own five seconds are few.
+OUTPUT_SECONDS = 120
+# What a replay needs of a message; comms belong to widgets, which nbval does not compare.
+OUTPUTS = {"stream", "display_data", "update_display_data", "execute_result", "clear_output", "error"}
+REPLAYED = {"status", *OUTPUTS}
+REQUEST = {"msg_type": "execute_request"}
+
+
+class Hooks:
+    """What a book may add to the run of its notebooks."""
+
+    @pytest.hookspec
+    def pytest_notebook_checks(self, config) -> dict[str, Callable]:
+        """Checks by name: functions of the collected `ExecutedNotebook` and of pytest's item."""
+
+
+def pytest_addhooks(pluginmanager) -> None:
+    pluginmanager.add_hookspecs(Hooks)
+
+
+def pytest_addoption(parser) -> None:
+    parser.getgroup("nbval").addoption(
+        "--replay", type=Path, help="take the kernel's messages from this folder instead of executing"
+    )
+
+
+def pytest_configure(config) -> None:
+    # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
+    os.environ["PYTHONHASHSEED"] = "0"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    """Notebooks are nbval's; what becomes of their outputs is ours."""
+    collected = yield
+    return [
+        ExecutedNotebook.from_parent(parent, path=file_path) if isinstance(node, IPyNbFile) else node
+        for node in collected
+    ]
+
+
+class ExecutedNotebook(IPyNbFile):
+    """A notebook of nbval that keeps what its one execution gave."""
+
+    def collect(self):
+        cells = list(super().collect())
+        self.fresh = deepcopy(self.nb)
+        self.fresh.metadata.pop("widgets", None)
+        for cell in self.code_cells():
+            cell.outputs, cell.execution_count = [], None
+        self.recorder = NotebookClient(self.fresh, coalesce_streams=True, record_timing=False)
+        self.recorder.reset_execution_trackers()
+        self.messages: list[list[dict]] = []
+        for cell in cells:
+            yield ExecutedCell.from_parent(
+                self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
+            )
+        if not self.config.option.replay:
+            for checks in self.config.hook.pytest_notebook_checks(config=self.config):
+                for name, check in checks.items():
+                    yield Check.from_parent(self, name=name, check=check)
+
+    def setup(self) -> None:
+        replay = self.config.option.replay
+        if replay:
+            self.kernel = ReplayedKernel(json.loads((replay / f"{self.path.stem}.json").read_text("utf-8")))
+        else:
+            super().setup()
+
+    def code_cells(self) -> list[NotebookNode]:
+        return [cell for cell in self.fresh.cells if cell.cell_type == "code"]
+
+    def begin(self, number: int) -> None:
+        """What the kernel says from now on belongs to this code cell."""
+        cell = self.code_cells()[number]
+        cell.execution_count = number + 1
+        self.current = (cell, self.fresh.cells.index(cell))
+        self.recorder.clear_before_next_output = False
+        self.messages.append([])
+
+    def get_kernel_message(self, timeout=None, stream="iopub") -> dict:
+        message = super().get_kernel_message(timeout, stream)
+        if message["parent_header"].get("msg_type") != REQUEST["msg_type"]:
+            return message  # of the kernel's start, not of a cell
+        cell, index = self.current
+        self.messages[-1].append(message)
+        count = cell.execution_count  # nbval runs cells without counting them
+        with suppress(CellExecutionComplete):  # nbval reads the same message and ends the cell
+            self.recorder.process_message(message, cell, index)
+        cell.execution_count = count
+        return message
+
+    def executed(self) -> NotebookNode:
+        """The notebook as its code gives it today."""
+        if len(self.messages) != len(self.code_cells()):
+            pytest.skip("not every cell of the notebook was executed in this run")
+        self.recorder.set_widgets_metadata()
+        return deepcopy(self.fresh)
+
+    def keep(self, folder: Path) -> None:
+        """Write the kernel's messages, for a replay."""
+        kept = [
+            [{"msg_type": m["msg_type"], "content": m["content"]} for m in cell if m["msg_type"] in REPLAYED]
+            for cell in self.messages
+        ]
+        (folder / f"{self.path.stem}.json").write_text(json.dumps(kept), encoding="utf-8")
+
+
+class ExecutedCell(IPyNbCell):
+    """A cell whose outputs are compared as nbclient would store them, within the declared tolerance."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.output_timeout = OUTPUT_SECONDS
+
+    def runtest(self) -> None:
+        self.parent.begin(self.cell_num)
+        super().runtest()
+
+    def compare_outputs(self, test, ref, skip_compare=None) -> bool:
+        fresh = coalesce_streams(deepcopy(self.parent.current[0].outputs))
+        fresh = tolerance.settled_outputs(fresh, ref, tolerance.declared(self.cell))
+        return super().compare_outputs(fresh, ref, skip_compare)
+
+
+class Check(pytest.Item):
+    """A check on what the execution gave."""
+
+    def __init__(self, *, check: Callable, **options):
+        super().__init__(**options)
+        self.check = check
+
+    def runtest(self) -> None:
+        self.check(self.parent, self)
+
+    def reportinfo(self):
+        return self.path, None, f"{self.path.name}: {self.name}"
+
+
+class ReplayedKernel:
+    """Says again what a kernel once said, cell by cell, whatever it is asked to execute."""
+
+    def __init__(self, cells: list[list[dict]]):
+        self.cells, self.said = cells, -1
+
+    def is_alive(self) -> bool:
+        return True
+
+    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
+        self.said += 1
+        self.waiting = iter(self.cells[self.said])
+        return str(self.said)
+
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
+        """The reply has been given."""
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict:
+        message = next(self.waiting)
+        header = {"msg_type": message["msg_type"]}
+        return {**message, "header": header, "parent_header": {**REQUEST, "msg_id": str(self.said)}}
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
+
+
+def stored(notebook: ExecutedNotebook) -> dict:
+    """The notebook as it is stored, as plain JSON."""
+    return json.loads(notebook.path.read_text(encoding="utf-8"))
+
+
+def as_json(notebook: NotebookNode) -> dict:
+    """A notebook in memory, as it would be read from its file."""
+    return json.loads(nbformat.writes(notebook))
