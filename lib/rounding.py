@@ -1,6 +1,28 @@
 """Numbers as the notebooks print them: rounded, so that every machine prints the same text."""
 
+import statistics
+from collections.abc import Iterable
 from typing import Any
+
+
+class Repeated:
+    """One figure measured again with each seed: prints as its mean and its standard deviation.
+
+    >>> print(f"{Repeated([0.68, 0.65, 0.79]):.2f}")
+    0.71 ± 0.07
+    """
+
+    def __init__(self, values: Iterable[float]):
+        self.values = tuple(map(float, values))
+        if len(self.values) < 3:
+            raise ValueError(
+                f"values must be at least 3, one for each seed, to show a spread: got {self.values}"
+            )
+        self.mean, self.deviation = statistics.mean(self.values), statistics.stdev(self.values)
+        self.low, self.high = min(self.values), max(self.values)
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.mean:{spec}} ± {self.deviation:{spec}}"
 
 
 def rounded(values: Any, digits: int = 4) -> Any:

@@ -1,8 +1,9 @@
 """`lib.rounding`: what the notebooks print."""
 
+import pytest
 import torch
 
-from lib.rounding import rounded
+from lib.rounding import Repeated, rounded
 
 
 def test_rounds_every_entry_whatever_the_container():
@@ -17,3 +18,15 @@ def test_negative_zero_prints_as_zero():
 
 def test_what_is_not_a_float_passes_unchanged():
     assert rounded([3, "gato", True]) == [3, "gato", True]
+
+
+def test_a_repeated_figure_prints_its_mean_and_its_spread():
+    figure = Repeated([0.68, 0.65, 0.79])
+    assert f"{figure:.2f}" == "0.71 ± 0.07" and (figure.low, figure.high) == (0.65, 0.79)
+    assert f"{Repeated(torch.tensor([1.0, 1.0, 1.0])):.1f}" == "1.0 ± 0.0"
+
+
+@pytest.mark.parametrize("values", [[], [0.7], [0.7, 0.8]])
+def test_a_spread_needs_three_seeds(values):
+    with pytest.raises(ValueError, match="at least 3"):
+        Repeated(values)

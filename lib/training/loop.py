@@ -12,10 +12,10 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from lib import require
 from lib.checkpoint import Checkpoints, atomic_write
+from lib.progress import bar
 from lib.training.data import Batch, Source, generator
 from lib.training.descent import MOMENTS, Recipe, optimizers
 from lib.training.objectives import FLOOR_ROWS, Objective
@@ -207,7 +207,7 @@ def train(
     every = require.integer("evaluate_every", evaluate_every or steps, 1)
     book = Log(log if world.leads else None)
     records = book.rewind(trainer.step)
-    bar = tqdm(total=steps, initial=trainer.step, disable=not (progress and world.leads), unit="passo")
+    drawn = bar(steps, "treino", done=trainer.step, shown=progress and world.leads)
     begin, tokens, score = time.perf_counter(), 0, ""
 
     def note(record: dict) -> None:
@@ -219,10 +219,7 @@ def train(
         tokens += done.tokens
         seconds = time.perf_counter() - begin
         note({"step": trainer.step, "lr": trainer.recipe.rate(trainer.step - 1), **done.losses})
-        bar.set_postfix_str(
-            f"perda {sum(done.losses.values()):.3f}{score}, {tokens / seconds:,.0f} tokens/s", refresh=False
-        )
-        bar.update()
+        drawn.step(f"perda {sum(done.losses.values()):.3f}{score}, {tokens / seconds:,.0f} tokens/s")
         if held_out and (trainer.step % every == 0 or trainer.step == steps):
             losses = evaluate(trainer.objective, held_out, world)
             floor = {} if held_out.floor is None else {"floor": held_out.floor}
@@ -237,5 +234,5 @@ def train(
             checkpoints.save(trainer.state(), trainer.step)
         if done.stop:
             break
-    bar.close()
+    drawn.close()
     return records
