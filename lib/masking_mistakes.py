@@ -57,13 +57,15 @@ def mistaken_weights(kind: str, scores: Tensor, d_k: int = 1) -> Tensor:
     return MISTAKES[kind](scores / math.sqrt(d_k))
 
 
-def losses_on_noise(masked: bool, *, vocabulary: int = 8, n: int = 12, steps: int = 300) -> list[float]:
+def losses_on_noise(
+    masked: bool, *, vocabulary: int = 8, n: int = 12, steps: int = 300, seed: int = 0
+) -> list[float]:
     """Train one attention layer to predict the next token of pure noise; return the loss at each step.
 
     Nobody can predict a die, so an honest model cannot do better than ln(vocabulary), a uniform guess.
     Without the mask the answer stands in the input, one position to the right, and the layer copies it.
     """
-    g = torch.Generator().manual_seed(0)
+    g = torch.Generator().manual_seed(seed)
     d = 32
     shapes = {
         "token": (vocabulary, d),

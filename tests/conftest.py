@@ -16,6 +16,20 @@ settings.register_profile("course", deadline=None, derandomize=True)
 settings.load_profile("course")
 
 
+# What stands behind a fixture: `-m browser` selects what needs a browser or a server, `-m book` built pages.
+NEEDS = {"browser": "browser", "jupyterlab": "browser", "book_dir": "book"}
+# What takes minutes starts first: a worker that began one of these last would go on alone.
+LONGEST = ("book/05", "book/appendix", "tests/test_widget_book", "tests/test_built_book_browser", "book/04")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(NEEDS[fixture])
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def book_dir() -> Path:
     """The built book; `make test` builds it before the tests start."""
