@@ -27,7 +27,7 @@ def shares(weights: Tensor) -> dict[str, Tensor]:
     i = torch.arange(2, n - 2, device=weights.device)
     columns = {"previous": i - 1, "self": i, "next": i + 1, "first": 0 * i, "last": 0 * i + n - 1}
     found = {name: weights[..., i, j].mean(-1) for name, j in columns.items()}  # (..., N, N) -> (...)
-    return found | {"elsewhere": 1 - sum(found.values())}
+    return found | {"elsewhere": 1 - sum(found.values(), weights.new_zeros(()))}
 
 
 def mean_shares(sentences: list[Tensor]) -> dict[str, Tensor]:

@@ -10,6 +10,7 @@ N tokens, d the width of the model, h heads of d_k = d / h numbers, L blocks, V 
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +28,9 @@ ACTIVATIONS = {
 }
 
 
+FOUR_D: Any = None  # stands for 4 d, as in every model of PRESETS, until d is known
+
+
 @dataclass(frozen=True)
 class Config:
     """Everything that decides the shape of a model. `replace(config, causal=True)` makes a variant."""
@@ -35,7 +39,7 @@ class Config:
     d: int = 768
     layers: int = 12
     heads: int = 12
-    d_ff: int | None = None  # None: 4 d, as in every model of PRESETS
+    d_ff: int = FOUR_D
     positions: int = 512  # rows of the position table
     segments: int = 2  # rows of the segment table; 0: the model has none
     causal: bool = False
@@ -49,7 +53,7 @@ class Config:
     count_real_positions: bool = False  # RoBERTa: padding takes row pad_id, real tokens the rows after it
 
     def __post_init__(self) -> None:
-        if self.d_ff is None and isinstance(self.d, int):
+        if self.d_ff is FOUR_D and isinstance(self.d, int):
             object.__setattr__(self, "d_ff", 4 * self.d)
         for name in ("causal", "pre_norm", "embedding_norm", "pooler", "count_real_positions"):
             require.flag(name, getattr(self, name))
@@ -76,7 +80,7 @@ class Config:
     @property
     def first_position(self) -> int:
         """Row of the position table that the first token takes."""
-        return self.pad_id + 1 if self.count_real_positions else 0
+        return self.pad_id + 1 if self.count_real_positions and self.pad_id is not None else 0
 
     @property
     def max_length(self) -> int:
@@ -84,8 +88,14 @@ class Config:
         return self.positions - self.first_position
 
 
-_ROBERTA = {"positions": 514, "segments": 1, "norm_eps": 1e-5, "pad_id": 1, "count_real_positions": True}
-_LARGE = {"d": 1024, "layers": 24, "heads": 16}
+_ROBERTA: dict[str, Any] = {
+    "positions": 514,
+    "segments": 1,
+    "norm_eps": 1e-5,
+    "pad_id": 1,
+    "count_real_positions": True,
+}
+_LARGE: dict[str, Any] = {"d": 1024, "layers": 24, "heads": 16}
 PRESETS = {
     "bert-base": Config(30_522),
     "bert-large": Config(30_522, **_LARGE),

@@ -14,12 +14,14 @@ None of this is an approximation: loss and gradients are those of `MaskedLM.loss
 together. With dropout, the same distribution is drawn in another order.
 """
 
+import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
+from lib import require
 from lib.attention import causal_mask
 from lib.encoder import Block, Encoder, finite
 from lib.heads import MaskedLM, require_labels
@@ -81,7 +83,8 @@ def hidden_at(
     x = encoder.embeddings.place(read(ids), segments, positions)  # (R, T, d)
     for block in encoder.blocks[:-1]:
         x = block(x, allowed, causal)
-    hidden = finite(encoder.norm(block_at(encoder.blocks[-1], x, selected, allowed, causal)))
+    last = require.instance("the last block", encoder.blocks[-1], Block)
+    hidden = finite(encoder.norm(block_at(last, x, selected, allowed, causal)))
     return hidden if order is None else hidden.index_select(0, order)
 
 
@@ -123,13 +126,14 @@ def pack(real: Tensor) -> Tensor:
     """
     lengths = real.sum(1).tolist()
     longest, tokens = max(lengths), sum(lengths)
-    best = None  # (size of the rows, their width, how many, where each sentence starts)
+    # (size of the rows, their width, how many, where each sentence starts)
+    best: tuple[float, int, int, list[int]] = (math.inf, 0, 0, [])
     several = [longest * k for k in (4, 3, 2) if longest * k <= SHORT]
     enough = 1.06 if several else 1.02  # beyond this another try costs more than it saves
     wider = sorted({longest + longest * extra // 32 for extra in range(9)})
     for width in several + wider:
         rows, starts = best_fit(lengths, width)
-        if best is None or rows * width < best[0]:
+        if rows * width < best[0]:
             best = rows * width, width, rows, starts
         if best[0] <= enough * tokens:
             break
@@ -200,7 +204,7 @@ def batches_by_tokens(lengths: Sequence[int], budget: int) -> Iterator[list[int]
 
 def _real_tokens(ids: Tensor, selected: Tensor, mask: Tensor | None) -> Tensor:
     real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.reshape(-1, ids.shape[1])
-    if real.shape != ids.shape:
+    if mask is not None and real.shape != ids.shape:
         raise ValueError(f"mask must mark the real tokens, (B, N) or (B, 1, N), got {tuple(mask.shape)}")
     if selected.dtype != torch.bool or selected.shape != ids.shape:
         raise ValueError(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lib import require
 from lib.attention import fast_attention
-from lib.encoder import Encoder, finite
+from lib.encoder import Block, Encoder, finite
 from lib.heads import CausalLM
 
 COLDEST = 1e-6  # below it, logits over temperature leave float32; 0 asks for the same, the likeliest token
@@ -49,6 +49,7 @@ class Cache:
         encoder.check(ids, positions=positions)
         x = encoder.embeddings(ids, positions=positions)  # (B, n, d)
         for block, k, v in zip(encoder.blocks, self.k, self.v, strict=True):
+            assert isinstance(block, Block)  # nn.ModuleList does not say what it holds
             a, z = block.attention, block.prepare(x)
             k[:, :, old:new], v[:, :, old:new] = a.split(a.W_K(z)), a.split(a.W_V(z))  # (B, h, n, d_k)
             # One new token may see all there is; only the first read needs the triangle.

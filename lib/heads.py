@@ -91,7 +91,14 @@ class CausalLM(nn.Module):
         return cross_entropy(self.logits(hidden[:, :-1]), labels[:, 1:])
 
 
-class SequenceHead(nn.Module):
+class Head(nn.Module):
+    """What the heads below have in common: a layer W, which reads the pooled vector or every token."""
+
+    pooled: bool
+    W: nn.Linear
+
+
+class SequenceHead(Head):
     """Scores of `labels` classes for a whole sentence, from the pooled [CLS] vector."""
 
     pooled = True
@@ -118,7 +125,7 @@ class PairHead(SequenceHead):
         super().__init__(config, labels)
 
 
-class NSPHead(nn.Module):
+class NSPHead(Head):
     """Next sentence prediction: logits of (B follows A, B is random), from the pooled vector."""
 
     pooled = True
@@ -133,7 +140,7 @@ class NSPHead(nn.Module):
         return finite(self.W(pooled), "scores")  # (B, d) -> (B, 2)
 
 
-class TokenHead(nn.Module):
+class TokenHead(Head):
     """Scores of `labels` classes for every token: part of speech, named entities."""
 
     pooled = False
@@ -149,7 +156,7 @@ class TokenHead(nn.Module):
         return finite(self.W(self.dropout(hidden)), "scores")  # (B, N, d) -> (B, N, labels)
 
 
-class SpanHead(nn.Module):
+class SpanHead(Head):
     """Extractive question answering: how well does the answer start here, and end here?"""
 
     pooled = False
@@ -168,7 +175,7 @@ class SpanHead(nn.Module):
 class FineTuned(nn.Module):
     """A pre-trained encoder under a new head, trained together."""
 
-    def __init__(self, encoder: Encoder, head: nn.Module) -> None:
+    def __init__(self, encoder: Encoder, head: Head) -> None:
         super().__init__()
         require.instance("encoder", encoder, Encoder)
         if not isinstance(getattr(head, "pooled", None), bool):
@@ -181,7 +188,8 @@ class FineTuned(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None):
         hidden = self.encoder(ids, mask, segments)
-        return self.head(self.encoder.pooler(hidden) if self.head.pooled else hidden)
+        pooler = self.encoder.pooler if self.head.pooled else None
+        return self.head(hidden if pooler is None else pooler(hidden))
 
 
 def span_loss(start: Tensor, end: Tensor, span: Tensor, allowed: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ probability 0 costs +inf. NaN has none: whatever would lead to it is an error.
 import math
 from collections.abc import Callable, Sequence
 from numbers import Real
+from typing import TypeVar, overload
 
 import torch
 from torch import Tensor
@@ -28,6 +29,7 @@ from torch import Tensor
 from lib import require
 
 IGNORE_INDEX = -100  # PyTorch's default: a label that no vocabulary can hold
+Measure = TypeVar("Measure", float, Tensor)  # a number gives a number, a tensor a tensor
 
 
 def surprisal(logits: Tensor, labels: Tensor, ignore_index: int = IGNORE_INDEX) -> Tensor:
@@ -75,19 +77,25 @@ def kl(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> Tensor:
     return (_x_log_y(p, p) - _x_log_y(p, q)).sum(-1)
 
 
-def to_bits(nats: float | Tensor) -> float | Tensor:
+def to_bits(nats: Measure) -> Measure:
     """One nat is log2(e) = 1.4427 bits."""
-    return _measured("nats", nats) / math.log(2)
+    _require_measure("nats", nats)
+    return nats / math.log(2)
 
 
-def to_nats(bits: float | Tensor) -> float | Tensor:
+def to_nats(bits: Measure) -> Measure:
     """One bit is ln(2) = 0.6931 nats."""
-    return _measured("bits", bits) * math.log(2)
+    _require_measure("bits", bits)
+    return bits * math.log(2)
 
 
+@overload
+def perplexity(loss: float) -> float: ...
+@overload
+def perplexity(loss: Tensor) -> Tensor: ...
 def perplexity(loss: float | Tensor) -> float | Tensor:
     """exp(loss) for a mean cross-entropy in nats: the number of equally likely words it amounts to."""
-    loss = _measured("loss", loss)
+    _require_measure("loss", loss)
     nats = torch.as_tensor(loss, dtype=None if isinstance(loss, Tensor) else torch.float64)
     # An entropy of zero can be rounded to just below zero; a clearly negative one was not a cross-entropy.
     if not (nats >= -1e-6).all():
@@ -151,13 +159,12 @@ def pseudo_perplexity(
     return perplexity(-log_p.sum().item() / int(scored.sum()))
 
 
-def _measured(name: str, value: float | Tensor) -> float | Tensor:
+def _require_measure(name: str, value: float | Tensor) -> None:
     """A number or a tensor of numbers; infinity is one here, NaN is not."""
     if isinstance(value, bool) or not isinstance(value, Real | Tensor):
         raise TypeError(f"{name} must be a number or a tensor, got {value!r}")
     if value.isnan().any() if isinstance(value, Tensor) else math.isnan(value):
         raise ValueError(f"{name} must not be NaN, got {value}")
-    return value
 
 
 def _x_log_y(x: Tensor, y: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Self
 from torch import nn
 
 from lib import require
-from lib.encoder import Config, Encoder
+from lib.encoder import Block, Config, Encoder
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ def count(config: Config, *, mlm_head: bool = False) -> Count:
 def count_modules(encoder: Encoder, head: nn.Module | None = None) -> Count:
     """The same parts, summed over the tensors of a model that was built (the `meta` device will do)."""
     require.instance("encoder", encoder, Encoder)
-    tables, blocks = encoder.embeddings, encoder.blocks
+    tables = encoder.embeddings
+    blocks = [block for block in encoder.blocks if isinstance(block, Block)]
     return Count(
         token_embeddings=_size(tables.token),
         position_embeddings=_size(tables.position),

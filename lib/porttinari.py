@@ -69,7 +69,7 @@ def corpus_path(corpus: str) -> Path:
         installed = metadata.distribution(PACKAGE)
     except metadata.PackageNotFoundError:
         raise ModuleNotFoundError(f"package {PACKAGE!r} is not installed; {advice}") from None
-    path = Path(installed.locate_file(f"dante/data/{corpus}/annotated.conllu"))
+    path = Path(str(installed.locate_file(f"dante/data/{corpus}/annotated.conllu")))
     if not path.is_file():
         raise FileNotFoundError(
             f"package {PACKAGE!r} {installed.version} has no file for {corpus!r}; {advice}"

@@ -102,7 +102,7 @@ class NotebookBar(Bar):
     def step(self, note: str = "") -> None:
         super().step(note)
         now = time.monotonic()
-        if now - self.last >= REDRAW_SECONDS:
+        if self.place is not None and now - self.last >= REDRAW_SECONDS:
             self.last = now
             self.place.update(self.picture())
 

@@ -6,9 +6,12 @@ was expected and shows what came.
 
 import math
 from numbers import Real
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+Kind = TypeVar("Kind")
 
 
 def tensor(name: str, value: Tensor) -> Tensor:
@@ -17,7 +20,7 @@ def tensor(name: str, value: Tensor) -> Tensor:
     return value
 
 
-def instance(name: str, value: object, kind: type, hint: str = ""):
+def instance(name: str, value: object, kind: type[Kind], hint: str = "") -> Kind:
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r}" + (hint and f": {hint}"))
     return value
@@ -50,7 +53,7 @@ def probability(name: str, value: float) -> float:
     return value
 
 
-def generator(value: torch.Generator) -> torch.Generator:
+def generator(value: torch.Generator | None) -> torch.Generator:
     if not isinstance(value, torch.Generator):
         raise TypeError(
             f"generator must be a torch.Generator, so that a seed decides every draw, got {value!r}"

@@ -172,7 +172,7 @@ class Tokenizer:
         )
         trainee.train_from_iterator(texts, trainer)
         ids = trainee.get_vocab()
-        return cls(sorted(ids, key=ids.get), lowercase=lowercase, strip_accents=strip_accents)
+        return cls(sorted(ids, key=ids.__getitem__), lowercase=lowercase, strip_accents=strip_accents)
 
     @classmethod
     def load(cls, path: str | Path) -> "Tokenizer":
@@ -222,12 +222,12 @@ class Tokenizer:
     def vocabulary(self) -> list[str]:
         """The tokens in the order of their ids."""
         ids = self._library.get_vocab()
-        return sorted(ids, key=ids.get)
+        return sorted(ids, key=ids.__getitem__)
 
     @cached_property
     def special_ids(self) -> tuple[int, ...]:
         """The ids of [PAD], [UNK], [CLS], [SEP] and [MASK], in this order."""
-        return tuple(self._library.token_to_id(token) for token in SPECIAL_TOKENS)
+        return tuple(self.id_of(token) for token in SPECIAL_TOKENS)
 
     @property
     def size(self) -> int:
@@ -270,7 +270,7 @@ class Tokenizer:
         If `max_length` tokens do not hold it, the longer text loses tokens at its end; [CLS] and [SEP] stay.
         """
         texts = (_text("text", text),) if pair is None else (_text("text", text), _text("pair", pair))
-        raw = self._truncated(len(texts), max_length, lambda: self._library.encode(*texts))
+        raw = self._truncated(len(texts), max_length, lambda: self._library.encode(text, pair))
         return Encoding(raw.tokens, raw.ids, raw.type_ids, _word_ids(raw), raw.offsets, texts)
 
     def encode_batch(

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
+from typing import TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -20,6 +21,8 @@ from torch import Tensor, nn
 from lib import require
 from lib.encoder import Config, Encoder
 from lib.heads import CausalLM, MaskedLM
+
+Model = TypeVar("Model", bound=nn.Module)
 
 # Ours -> theirs. `{i}` is the number of the block; a head's names are those after the model's own prefix.
 BERT_ENCODER = {
@@ -187,8 +190,8 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
 
 
 def fill(
-    module: nn.Module, tensors: Mapping[str, Tensor], names: Mapping[str, str], ignore: tuple[str, ...] = ()
-) -> nn.Module:
+    module: Model, tensors: Mapping[str, Tensor], names: Mapping[str, str], ignore: tuple[str, ...] = ()
+) -> Model:
     """Copy `tensors` into `module`; `names` maps our names (or beginnings of names) to theirs."""
     wanted = {ours: _translate(ours, names) for ours in module.state_dict()}
     extra = sorted(

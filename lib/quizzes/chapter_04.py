@@ -106,8 +106,8 @@ def _look_up() -> Question:
 def _gradient() -> Question:
     p = torch.tensor([0.3, 0.5, 0.2], dtype=torch.float64)
     u = p.log().requires_grad_()
-    cross_entropy(u[None], torch.tensor([0])).backward()
-    gradient = u.grad[0].item()
+    (gradients,) = torch.autograd.grad(cross_entropy(u[None], torch.tensor([0])), u)
+    gradient = gradients[0].item()
     return ask(
         f"A palavra certa tem probabilidade {number(p[0], 1)}. Qual é a derivada da perda em relação ao "
         "logit dela?",

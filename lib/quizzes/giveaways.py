@@ -54,9 +54,9 @@ def giveaways(quiz: Sequence[Question], chance: float = 0.02) -> list[str]:
     """The rules right so often, or so seldom, that luck does it with a probability below `chance`."""
     found = []
     for name, rule in RULES.items():
-        guessed = [question for question in quiz if rule(question.choices) is not None]
-        hits = sum(question.choices[rule(question.choices)].right for question in guessed)
-        exactly = luck(guessed)
+        guessed = [(question, k) for question in quiz if (k := rule(question.choices)) is not None]
+        hits = sum(question.choices[k].right for question, k in guessed)
+        exactly = luck([question for question, _ in guessed])
         if min(math.fsum(exactly[hits:]), math.fsum(exactly[: hits + 1])) < chance:
             found.append(f"{name} is right {hits} times of {len(guessed)}")
     return found

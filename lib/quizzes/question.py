@@ -3,6 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 
+from torch import Tensor
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -42,7 +44,7 @@ def ask(text: str, *choices: Choice, section: str) -> Question:
     return Question(text, tuple(sorted(choices, key=lambda choice: _shuffled(text + choice.text))), section)
 
 
-def number(x: float, digits: int = 0) -> str:
+def number(x: float | Tensor, digits: int = 0) -> str:
     """A number as a reader of Portuguese writes it: 0.5 becomes "0,50", with a true minus sign."""
     text = f"{x:.{digits}f}"
     if not text.strip("-0."):

@@ -81,7 +81,7 @@ def _figure(entry: dict) -> Figure:
         note=entry.get("note", ""),
     )
     if figure.numeric:
-        figure.entries, figure.shape  # noqa: B018  (a malformed number or a ragged matrix must fail at loading)
+        _ = figure.entries, figure.shape  # a malformed number or a ragged matrix must fail at loading
     return figure
 
 

@@ -84,7 +84,7 @@ def parse(text: str) -> Printed:
     scientific = "e" in digits.lower()
     whole = digits.lstrip("+-").isdecimal()
     exact = (whole and body == text and not suffix) or (scientific and number == 0)
-    unit = Decimal(0) if exact else Decimal(1).scaleb(number.as_tuple().exponent) * scale
+    unit = Decimal(0) if exact else Decimal(1).scaleb(int(number.as_tuple().exponent)) * scale
     return Printed(text, number * scale, unit, suffix, scale, scientific)
 
 
