@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Grammar
+from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Adjacency, Grammar
 from lib.corpus.inference import (
     TINY,
     Channel,
@@ -312,7 +312,7 @@ def _successors(grammar: Grammar, belief: Belief) -> list[tuple[int, Belief, flo
             for word, emission in class_words[klass]:
                 targets = by_word.setdefault(word, {})
                 targets[target] = targets.get(target, 0.0) + weight * probability * emission
-    successors = [(SEP, (), end)] if end > 0 else []
+    successors: list[tuple[int, Belief, float]] = [(SEP, (), end)] if end > 0 else []
     for word, targets in by_word.items():
         share = math.fsum(targets.values())
         child = tuple(sorted((node, float(f"{weight / share:.12g}")) for node, weight in targets.items()))
@@ -320,10 +320,10 @@ def _successors(grammar: Grammar, belief: Belief) -> list[tuple[int, Belief, flo
     return successors
 
 
-def _adjacency(grammar: Grammar):
+def _adjacency(grammar: Grammar) -> Adjacency:
     """Python lists of the automaton, made once per grammar: walking beliefs touches few arcs at a time."""
     if not hasattr(grammar, "_adjacency"):
-        outgoing = [[] for _ in range(grammar.node_end.numel())]
+        outgoing: list[list[tuple[int, int, float]]] = [[] for _ in range(grammar.node_end.numel())]
         arcs = (grammar.arc_source, grammar.arc_class, grammar.arc_target, grammar.arc_probability)
         for source, klass, target, probability in zip(*(column.tolist() for column in arcs), strict=True):
             outgoing[source].append((klass, target, probability))

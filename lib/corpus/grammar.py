@@ -43,6 +43,10 @@ class Step:
     rest: tuple[str, ...]
 
 
+# The arcs (class, target, probability) out of each node, the words (id, emission) of each class, node_end.
+Adjacency = tuple[list[list[tuple[int, int, float]]], list[list[tuple[int, float]]], list[float]]
+
+
 class Grammar:
     """A compiled grammar. See the module docstring for the form of `rules`.
 
@@ -51,6 +55,8 @@ class Grammar:
     attributes  labels of lexical classes, e.g. `{"N_animal": {"pos": "NOUN", "sense": "animal"}}`
     extra_words words of the vocabulary that the grammar never emits (for tasks built on it)
     """
+
+    _adjacency: Adjacency  # made by `lib.corpus.entropy` where it is asked for
 
     def __init__(
         self,
@@ -193,7 +199,7 @@ class Grammar:
 
     def _compile(self) -> None:
         self._known_openings: dict[str, dict[Step, float]] = {}
-        nodes = {(symbol,): i for i, symbol in enumerate(self.topic_symbols)}
+        nodes: dict[tuple[str, ...], int] = {(symbol,): i for i, symbol in enumerate(self.topic_symbols)}
         classes: dict[str, int] = {}
         arcs, arc_marks, ends = [], [], []
         pending = list(nodes)

@@ -63,7 +63,7 @@ class Sentences:
 
     def __getitem__(self, i: int) -> Sentence:
         arcs = self.arcs[i, : int(self.lengths[i])].tolist()
-        words = tuple(self.grammar.decode(self.ids[i]))
+        words = tuple(self.grammar.decode(self.ids[i].tolist()))
         classes = [self.grammar.classes[self.grammar.arc_class[arc]] for arc in arcs]
         attributes = [self.grammar.attributes.get(name, {}) for name in classes]
         meanings = tuple(a.get("sense") for a in attributes)

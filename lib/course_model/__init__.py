@@ -16,9 +16,10 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
 
+from lib import require
 from lib.corpus import PORTUGUESE, SPECIALS, Grammar
 from lib.heads import MaskedLM
-from lib.training import load_model
+from lib.training import Masked, load_model
 
 FOLDER = Path(__file__).parent
 VARIABLE = "courseModel"  # where a page finds the bundle once the script has run
@@ -30,7 +31,7 @@ def load() -> MaskedLM:
     objective, words = load_model(FOLDER)
     if words != PORTUGUESE.words:
         raise ValueError("the words of the course model are not the grammar's: run lib.pretrain --half again")
-    return objective.model.double().eval()
+    return require.instance("objective", objective, Masked).model.double().eval()
 
 
 def bundle() -> dict:

@@ -7,6 +7,7 @@ pooler that learnt next sentence prediction: what fine-tuning starts from. The f
 
 from pathlib import Path
 
+from lib import require
 from lib.corpus import PORTUGUESE
 from lib.training import MaskedPairs, load_model
 
@@ -18,4 +19,4 @@ def load() -> MaskedPairs:
     objective, words = load_model(FOLDER)
     if words != PORTUGUESE.words:
         raise ValueError("the words of the pair model are not the grammar's: pre-train it again")
-    return objective
+    return require.instance("objective", objective, MaskedPairs)

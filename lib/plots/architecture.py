@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from lib.encoder import Config
@@ -35,7 +35,7 @@ def encoder(tokens: Sequence[str], config: Config) -> Figure:
     return fig
 
 
-def block(pre_norm: bool, ax: Axes | None = None) -> Figure:
+def block(pre_norm: bool, ax: Axes | None = None) -> Figure | SubFigure:
     """The parts of one block, bottom to top, with the two residual connections around them."""
     parts = ["norma", "atenção", "+", "norma", "feed-forward", "+"]
     if not pre_norm:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
@@ -21,7 +21,7 @@ def matrix(
     digits: int = 2,
     top: float | None = None,
     ax: Axes | None = None,
-) -> Figure:
+) -> Figure | SubFigure:
     """A square matrix, one row per query and one column per key; `hidden` cells are hatched, not coloured.
 
     `top` is the value drawn darkest: the largest one, unless panels that are compared must share a scale.

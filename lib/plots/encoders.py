@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -30,7 +31,7 @@ def stacked(models: Mapping[str, Mapping[str, float]], *, xlabel: str) -> Figure
     return fig
 
 
-def tidy_x(ax: plt.Axes) -> None:
+def tidy_x(ax: Axes) -> None:
     """Like `tidy`, where the vertical axis holds names."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from torch import Tensor
@@ -102,7 +103,7 @@ def cosines(panels: Sequence[tuple[str, Tensor]], groups: Sequence[tuple[str, in
     return fig
 
 
-def _frames(ax: plt.Axes, groups: Sequence[tuple[str, int]]) -> None:
+def _frames(ax: Axes, groups: Sequence[tuple[str, int]]) -> None:
     edges = torch.tensor([0, *(size for _, size in groups)]).cumsum(0).tolist()
     for start, stop in pairwise(edges):
         side = stop - start

@@ -49,7 +49,11 @@ class Batch(NamedTuple):
 
     def share(self, rank: int, world: int) -> "Batch":
         """The rows of one process among `world`: all of them together are the batch."""
-        return Batch(*(None if x is None else x[rank::world] for x in self))
+        return self.rows(slice(rank, None, world))
+
+    def rows(self, at: slice) -> "Batch":
+        """Some of the rows."""
+        return self._replace(**{name: x[at] for name, x in self._asdict().items() if x is not None})
 
 
 def frame(words: Tensor, special: Special) -> Tensor:

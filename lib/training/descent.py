@@ -103,6 +103,7 @@ class Muon(torch.optim.Optimizer):
 
     def _direction(self, p: Tensor) -> Tensor:
         """The gradient with its momentum, one step ahead (Nesterov)."""
+        assert p.grad is not None  # `step` leaves the others out
         state = self.state[p]
         if not state:
             state["momentum"] = torch.zeros_like(p)

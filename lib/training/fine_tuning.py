@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from lib import require
 from lib.encoder import Encoder
-from lib.heads import FineTuned, SequenceHead, SpanHead, TokenHead, best_span, span_loss
+from lib.heads import FineTuned, Head, SequenceHead, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.training.data import generator
 from lib.training.descent import Recipe, adamw
@@ -35,17 +35,15 @@ class Labelled(NamedTuple):
         """Some of the sentences, without the columns that are padding in all of them."""
         width = int(self.real[at].sum(1).max())
 
-        def cut(x: Tensor | None) -> Tensor | None:
-            if x is None:
-                return None
+        def cut(x: Tensor) -> Tensor:
             return x[at][:, :width] if x.shape == self.ids.shape else x[at]
 
-        return Labelled(*map(cut, self))
+        return self._replace(**{name: cut(x) for name, x in self._asdict().items() if x is not None})
 
 
 def fine_tune(
     encoder: Encoder,
-    head: nn.Module,
+    head: Head,
     examples: Labelled,
     *,
     epochs: int = 3,
@@ -127,7 +125,8 @@ def task_loss(model: FineTuned, examples: Labelled) -> Tensor:
     """Mean cross-entropy of the true class, of every true class, or of the true ends of the span."""
     scores = model(examples.ids, examples.real, examples.segments)
     if isinstance(model.head, SpanHead):
-        return span_loss(*scores, examples.target, span_places(examples))
+        start, end = scores
+        return span_loss(start, end, examples.target, span_places(examples))
     return cross_entropy(scores, examples.target)
 
 
@@ -139,10 +138,13 @@ def predict(model: FineTuned, examples: Labelled, batch: int = 256) -> Tensor:
     rows = []
     for part in torch.arange(len(examples.ids)).split(batch):
         # The columns are those of `examples`, so that the parts can be joined again.
-        some = Labelled(*(None if x is None else x[part] for x in examples))
+        some = examples._replace(**{k: x[part] for k, x in examples._asdict().items() if x is not None})
         scores = model(some.ids, some.real, some.segments)
-        is_span = isinstance(model.head, SpanHead)
-        rows.append(best_span(*scores, span_places(some)) if is_span else scores.argmax(-1))
+        if isinstance(model.head, SpanHead):
+            start, end = scores
+            rows.append(best_span(start, end, span_places(some)))
+        else:
+            rows.append(scores.argmax(-1))
     return torch.cat(rows)
 
 

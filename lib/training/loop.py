@@ -132,7 +132,7 @@ def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
     if grammar is None:
         return HeldOut(drawn)
     lost = [
-        objective.floors(grammar, Batch(*(None if x is None else x[i : i + FLOOR_ROWS] for x in batch)))
+        objective.floors(grammar, batch.rows(slice(i, i + FLOOR_ROWS)))
         for batch in drawn
         for i in range(0, len(batch.ids), FLOOR_ROWS)
     ]

@@ -25,6 +25,7 @@ class Objective(nn.Module):
     """What the three have in common. `terms` names the parts of the loss."""
 
     terms: tuple[str, ...]
+    model: MaskedLM | CausalLM
     causal = False
     pooler = False
 
@@ -44,7 +45,7 @@ class Objective(nn.Module):
 
     def nothing(self) -> Tensor:
         """Zero, but connected to every weight: a process without a prediction still joins the average."""
-        return sum(p.sum() for p in self.parameters()) * 0.0
+        return sum((p.sum() for p in self.parameters()), torch.zeros(())) * 0.0
 
 
 class Masked(Objective):
@@ -55,6 +56,7 @@ class Masked(Objective):
     """
 
     terms = ("mlm",)
+    model: MaskedLM
 
     def __init__(
         self,
@@ -123,9 +125,11 @@ class MaskedPairs(Masked):
         return batch._replace(segments=pairs.segment_ids, is_next=pairs.labels)
 
     def counts(self, batch: Batch) -> Tensor:
-        return torch.cat([super().counts(batch), torch.tensor([float(len(batch.is_next))]).double()])
+        return torch.cat([super().counts(batch), torch.tensor([float(len(batch.ids))]).double()])
 
     def forward(self, batch: Batch) -> Tensor:
+        pooler, is_next = self.model.encoder.pooler, batch.is_next
+        assert pooler is not None and is_next is not None  # `__init__` asked for it, and `draw` made it
         selected = batch.labels != IGNORE_INDEX
         wanted = selected.clone()
         wanted[:, 0] = True  # [CLS], which is never masked
@@ -134,8 +138,8 @@ class MaskedPairs(Masked):
             self.model.encoder, batch.ids, wanted, batch.real, batch.segments, table=table
         )  # (M + B, d)
         is_cls = (torch.arange(wanted.shape[1]) == 0).expand(wanted.shape)[wanted]
-        scores = self.nsp(self.model.encoder.pooler(hidden[is_cls][:, None]))  # (B, 2)
-        nsp = F.cross_entropy(scores, batch.is_next, reduction="sum")
+        scores = self.nsp(pooler(hidden[is_cls][:, None]))  # (B, 2)
+        nsp = F.cross_entropy(scores, is_next, reduction="sum")
         return torch.stack([self.word_loss(hidden[~is_cls], batch.labels[selected], table), nsp])
 
     def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
@@ -150,6 +154,7 @@ class NextWord(Objective):
     """GPT's exercise: every token after [CLS], [SEP] included, from those on its left."""
 
     terms = ("causal",)
+    model: CausalLM
     causal = True
 
     def __init__(self, config: Config):
