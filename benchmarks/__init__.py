@@ -1,5 +1,6 @@
-"""Speed, measured side by side with Hugging Face transformers in one interleaved run.
+"""What was measured: speed beside Hugging Face transformers, distance to the exact floor, tagging, scaling.
 
-`python -m benchmarks` runs everything and writes RESULTS.md and RESULTS.png; `--quick` only proves that it
-runs, at sizes whose figures mean nothing, and writes nothing. No test asserts a time.
+Each program keeps one JSON file of raw values with their provenance; its Markdown is made of that alone, by
+`report`. `--quick` only proves that a program runs, at sizes whose figures mean nothing, and keeps nothing.
+No test asserts a time.
 """

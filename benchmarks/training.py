@@ -1,6 +1,8 @@
 """One step of MLM training (forward, backward, AdamW) against transformers' BertForMaskedLM as shipped."""
 
-from dataclasses import dataclass
+import time
+from argparse import Namespace
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import torch
@@ -9,7 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.measure import interleaved, peak_memory_mb, ratio, table
+from benchmarks.figures import ratio, table, verdict
+from benchmarks.measure import interleaved, peak_memory_mb
 from lib.encoder import Config
 from lib.fast import fast_mlm_loss, hidden_at, tied_table
 from lib.heads import MaskedLM
@@ -19,7 +22,7 @@ DROPOUT = 0.1
 
 @dataclass(frozen=True)
 class Case:
-    """A size of model and batch, and what is asked of it: (as shipped, padded, against the control)."""
+    """A size of model and batch."""
 
     d: int
     layers: int
@@ -27,18 +30,15 @@ class Case:
     vocab_size: int
     batch: int
     length: int = 128
-    targets: tuple[float, float, float] | None = None
 
     def __str__(self) -> str:
         return f"d={self.d} L={self.layers} V={self.vocab_size} b={self.batch}"
 
 
-CASES = [
-    Case(128, 2, 2, 8_000, 32, targets=(3.5, 7.0, 1.3)),
-    Case(256, 4, 4, 30_522, 16, targets=(2.7, 5.5, 1.1)),
-    Case(768, 2, 12, 30_522, 8, targets=(2.5, 4.5, 1.2)),
-]
-QUICK = [Case(32, 2, 2, 200, 4, length=16)]
+CASES = (Case(128, 2, 2, 8_000, 32), Case(256, 4, 4, 30_522, 16), Case(768, 2, 12, 30_522, 8))
+QUICK = (Case(32, 2, 2, 200, 4, length=16),)
+# What is asked: against transformers as shipped, the same with half padding, against the control.
+TARGETS = dict(zip(CASES, ((3.5, 7.0, 1.3), (2.7, 5.5, 1.1), (2.5, 4.5, 1.2)), strict=True))
 
 REFERENCE = "transformers, as shipped"
 CONTROL = "control: transformers, its head at the selected only"
@@ -49,21 +49,36 @@ TIED = "ours, and one gradient for the tied table"
 PACKED = "ours, and packed instead of padded"
 
 
-def run(quick: bool, rounds: int, peak: float) -> tuple[str, dict[str, float]]:
-    """The report, and the figures for the plot."""
-    sections, bars = [], {}
-    for case in QUICK if quick else CASES:
-        for padded in (False, True):
-            text, best = _measure(case, padded, rounds, peak)
-            sections.append(text)
-            bars[f"{case}, {'half padding' if padded else 'no padding'}"] = best
-        if not quick:
-            sections.append(_memory(case))
-    return "\n".join(sections), bars
+def measure(options: Namespace) -> dict:
+    """Seconds of every variant in every round, and what else the figures are made of."""
+    return {
+        "peak": matmul_peak(options.quick),
+        "cases": [
+            {
+                "case": asdict(case),
+                "steps": [measure_steps(case, padded, options.rounds) for padded in (False, True)],
+                "memory": {} if options.quick else measure_memory(case),
+            }
+            for case in (QUICK if options.quick else CASES)
+        ],
+    }
 
 
-def _measure(case: Case, padded: bool, rounds: int, peak: float) -> tuple[str, float]:
-    batches = [make_batch(case, padded, seed) for seed in range(rounds + 1)]
+def matmul_peak(quick: bool) -> float:
+    """The most multiply-and-add operations a second that a square product reaches here, in FLOP/s."""
+    best = 0.0
+    for n in (256,) if quick else (1024, 1536, 2048):
+        a, b = torch.randn(2, n, n)
+        for _ in range(2 if quick else 8):
+            start = time.perf_counter()
+            torch.matmul(a, b)
+            best = max(best, 2 * n**3 / (time.perf_counter() - start))
+    return best
+
+
+def measure_steps(case: Case, padded: bool, rounds: int) -> dict:
+    seeds = range(rounds + 1)
+    batches = [make_batch(case, padded, seed) for seed in seeds]
     losses = variants(case)
     if not padded:
         del losses[PACKED]
@@ -71,32 +86,7 @@ def _measure(case: Case, padded: bool, rounds: int, peak: float) -> tuple[str, f
     flops = {name: step.flops(batches[0]) for name, step in steps.items()}
     seconds = interleaved({name: partial(_step, step, batches) for name, step in steps.items()}, rounds)
     tokens = sum(int(mask.sum()) for *_, mask in batches[1:])
-    rows = [
-        [
-            name,
-            str(ratio(seconds[REFERENCE], spent)),
-            str(ratio(seconds[CONTROL], spent)),
-            f"{tokens / sum(spent):,.0f}",
-            f"{flops[name] * rounds / sum(spent) / peak:.0%}",
-        ]
-        for name, spent in seconds.items()
-    ]
-    fastest = PACKED if padded else TIED
-    shipped = ratio(seconds[REFERENCE], seconds[fastest])
-    share = 1 - tokens / (rounds * case.batch * case.length)
-    title = f"### Training step, {case}, sequence {case.length}, {share:.0%} padding\n\n"
-    header = ["variant", "times as fast as shipped", "as the control", "real tokens/s", "of the matmul peak"]
-    verdict = ""
-    if case.targets:
-        control = ratio(seconds[CONTROL], seconds[fastest])
-        verdict = "\n" + _verdict("against transformers as shipped", shipped.median, case.targets[padded])
-        # The control is held to its target where both sides have the same tokens to read.
-        verdict += "" if padded else _verdict("against the control", control.median, case.targets[2])
-    return title + table(header, rows) + verdict, shipped.median
-
-
-def _verdict(what: str, measured: float, target: float) -> str:
-    return f"- {what}: {measured:.2f}, target {target}: {'met' if measured >= target else 'MISSED'}\n"
+    return {"padded": padded, "seeds": list(seeds), "tokens": tokens, "flops": flops, "seconds": seconds}
 
 
 def _step(step: "Step", batches: list, r: int) -> None:
@@ -175,9 +165,9 @@ def _last_block(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> T
 
 
 def _one_gradient(model: MaskedLM, ids: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-    selected, table = labels != -100, tied_table(model)
-    hidden = hidden_at(model.encoder, ids, selected, mask, packed=False, table=table)
-    return table.loss(model.head.transform(hidden), model.head.bias, labels[selected]) / len(hidden)
+    selected, tied = labels != -100, tied_table(model)
+    hidden = hidden_at(model.encoder, ids, selected, mask, packed=False, table=tied)
+    return tied.loss(model.head.transform(hidden), model.head.bias, labels[selected]) / len(hidden)
 
 
 def _at_selected(model: MaskedLM, hidden: Tensor, labels: Tensor) -> Tensor:
@@ -198,12 +188,8 @@ def make_batch(case: Case, padded: bool, seed: int) -> tuple[Tensor, Tensor, Ten
     return ids, ids.masked_fill(~selected, -100), mask
 
 
-def _memory(case: Case) -> str:
-    theirs, ours = (peak_memory_mb(_two_steps, case, name) for name in (REFERENCE, TIED))
-    return (
-        f"Peak memory of two steps without padding, beyond the loaded model: "
-        f"transformers {theirs:,.0f} MB, ours {ours:,.0f} MB\n"
-    )
+def measure_memory(case: Case) -> dict[str, float]:
+    return {name: peak_memory_mb(_two_steps, case, name) for name in (REFERENCE, TIED)}
 
 
 def _two_steps(case: Case, name: str):
@@ -220,3 +206,63 @@ def _two_steps(case: Case, name: str):
         step(*batch)
 
     return twice
+
+
+def show(values: dict) -> str:
+    """One table for each case, without padding and with, and the verdicts on it."""
+    sections = [f"## Training step\n\nMatrix-multiply peak {values['peak'] / 1e9:.0f} GFLOP/s.\n"]
+    for measured in values["cases"]:
+        case, memory = Case(**measured["case"]), measured["memory"]
+        sections += [show_steps(case, steps, values["peak"]) for steps in measured["steps"]]
+        if memory:
+            sections.append(
+                f"Peak memory of two steps without padding, beyond the loaded model: "
+                f"transformers {memory[REFERENCE]:,.0f} MB, ours {memory[TIED]:,.0f} MB\n"
+            )
+    return "\n".join(sections)
+
+
+def show_steps(case: Case, steps: dict, peak: float) -> str:
+    seconds, tokens, rounds = steps["seconds"], steps["tokens"], len(steps["seconds"][REFERENCE])
+    rows = [
+        [
+            name,
+            str(ratio(seconds[REFERENCE], spent)),
+            str(ratio(seconds[CONTROL], spent)),
+            f"{tokens / sum(spent):,.0f}",
+            f"{steps['flops'][name] * rounds / sum(spent) / peak:.0%}",
+        ]
+        for name, spent in seconds.items()
+    ]
+    share = 1 - tokens / (rounds * case.batch * case.length)
+    title = f"### {case}, sequence {case.length}, {share:.0%} padding\n\n"
+    header = ["variant", "times as fast as shipped", "as the control", "real tokens/s", "of the matmul peak"]
+    return title + table(header, rows) + show_verdicts(case, steps)
+
+
+def show_verdicts(case: Case, steps: dict) -> str:
+    if case not in TARGETS:
+        return ""
+    shipped, padded, control = TARGETS[case]
+    asked = {REFERENCE: ("transformers as shipped", padded if steps["padded"] else shipped)}
+    if not steps["padded"]:  # the control is held to its target where both sides have the same tokens to read
+        asked[CONTROL] = ("the control", control)
+    lines = []
+    for reference, (name, target) in asked.items():
+        median = gain(steps, reference)
+        lines.append(f"- against {name}: {median:.2f}, target {target}: {verdict(median >= target)}\n")
+    return "\n" + "".join(lines)
+
+
+def gain(steps: dict, reference: str = REFERENCE) -> float:
+    """How many times as fast as a reference our fastest variant is."""
+    fastest = PACKED if steps["padded"] else TIED
+    return ratio(steps["seconds"][reference], steps["seconds"][fastest]).median
+
+
+def bars(values: dict) -> dict[str, float]:
+    return {
+        f"{Case(**measured['case'])}, {'half padding' if steps['padded'] else 'no padding'}": gain(steps)
+        for measured in values["cases"]
+        for steps in measured["steps"]
+    }

@@ -1,17 +1,16 @@
-"""The benchmarks run, compare the same mathematics and state honest intervals. No time is asserted."""
+"""The benchmarks compare the same mathematics and state honest intervals. No time is asserted.
 
-import subprocess
-import sys
-from pathlib import Path
+That each program runs from end to end is tested in `trust/test_measured.py`.
+"""
 
 import pytest
 import torch
 
-from benchmarks import training
-from benchmarks.measure import Ratio, interleaved, ratio, table
+from benchmarks import __main__ as speed
+from benchmarks import causal, inference, training
+from benchmarks.figures import Ratio, ratio, table
+from benchmarks.measure import interleaved
 from lib.weights import masked_lm_from
-
-ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("padded", [False, True])
@@ -76,17 +75,58 @@ def test_table():
     assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
 
 
-def test_the_quick_run_prints_every_table_and_writes_nothing():
-    results = [ROOT / "benchmarks" / name for name in ("RESULTS.md", "RESULTS.png")]
-    before = [path.stat().st_mtime_ns if path.exists() else None for path in results]
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--quick", "--threads", "1"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    for title in ("Training step", "Inference", "Causal attention", "Generation", "matrix-multiply peak"):
-        assert title in run.stdout
-    assert before == [path.stat().st_mtime_ns if path.exists() else None for path in results]
+def steps(padded, **times):
+    """Two rounds of every variant at 6 s, but for those that are named."""
+    names = [getattr(training, name) for name in ("REFERENCE", "CONTROL", "EQUAL", "LOGITS", "LAST", "TIED")]
+    seconds = {name: [6.0, 6.0] for name in (*names, *([training.PACKED] if padded else []))}
+    seconds |= {getattr(training, name): [value, value] for name, value in times.items()}
+    flops = dict.fromkeys(seconds, 12 * 10**9)
+    return {"padded": padded, "seeds": [0, 1, 2], "tokens": 6000, "flops": flops, "seconds": seconds}
+
+
+def test_the_report_of_training_follows_from_the_values():
+    case = training.CASES[0]
+    values = {
+        "peak": 4e9,
+        "cases": [
+            {
+                "case": training.asdict(case),
+                "steps": [steps(False, TIED=2.0, CONTROL=2.5), steps(True, PACKED=0.5)],
+                "memory": {training.REFERENCE: 1234.4, training.TIED: 99.6},
+            }
+        ],
+    }
+    text = training.show(values)
+    assert "Matrix-multiply peak 4 GFLOP/s." in text
+    assert f"### {case}, sequence 128, 27% padding" in text
+    row = "| 3.00 (3.00 to 3.00) | 1.25 (1.25 to 1.25) | 1,500 | 150% |"
+    assert f"| {training.TIED} {row}\n" in text
+    assert "- against transformers as shipped: 3.00, target 3.5: MISSED\n" in text
+    assert "- against the control: 1.25, target 1.3: MISSED\n" in text
+    assert "- against transformers as shipped: 12.00, target 7.0: met\n" in text
+    assert text.count("against the control") == 1, "with padding the control reads more tokens"
+    assert "transformers 1,234 MB, ours 100 MB" in text
+    assert training.bars(values) == {f"{case}, no padding": 3.0, f"{case}, half padding": 12.0}
+
+
+def test_the_report_of_inference_follows_from_the_values():
+    seconds = {inference.REFERENCE: [5.0, 5.2, 5.1], inference.OURS: [2.0, 2.0, 2.0]}
+    off = {inference.REFERENCE: 0.0, inference.OURS: 7.2e-7}
+    values = {"lengths": [12, 236, 40], "batches": 38, "differences": off, "seconds": seconds}
+    text = inference.show(values)
+    assert "## Inference, 3 Portuguese texts of 12 to 236 tokens, MiniLM\n" in text and "38 batches" in text
+    assert f"| {inference.OURS} | 2.55 (2.50 to 2.60) | 7e-07 |\n" in text and "- target 2.5: met\n" in text
+    slower = values | {"seconds": seconds | {inference.OURS: [2.1, 2.1, 2.1]}}
+    assert "- target 2.5: MISSED\n" in inference.show(slower)
+
+
+def test_the_chart_shows_all_parts():
+    times = {causal.WRITTEN_OUT: [4.0], causal.FUSED: [1.0], causal.RECOMPUTED: [3.0], causal.CACHED: [1.0]}
+    attention = {"heads": 8, "d_k": 64, "runs": [{"n": 512, "seconds": times, "memory": times}]}
+    attention["runs"][0]["memory"] = {causal.WRITTEN_OUT: 1555.25, causal.FUSED: 10.3}
+    config = {"d": 256, "layers": 4, "vocab_size": 8000}
+    generation = {"config": config, "seed": 0, "runs": [{"tokens": 64, "seconds": times}]}
+    assert "| 512 | 4.00 (4.00 to 4.00) | 1,555.2 | 10.3 |\n" in causal.show_attention(attention)
+    assert "| 64 | 3.00 (3.00 to 3.00) |\n" in causal.show_generation(generation)
+    chart = speed.chart({"attention": attention, "generation": generation})
+    assert ">causal attention, N=512<" in chart and ">KV cache, 64 tokens<" in chart and ">4.0<" in chart

@@ -1,0 +1,254 @@
+"""The tables of results say what was measured, with the code, data and versions of today.
+
+If a report is stale, the message says which command measures it again; `python -m benchmarks.report` makes
+Markdown and charts again without measuring.
+"""
+
+import json
+import subprocess
+import sys
+from argparse import Namespace
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import program
+from benchmarks import report as reporting
+from benchmarks.figures import bar_chart
+from benchmarks.report import Report, reports
+from tests.trust import tamper
+from tests.trust.checks import tampered
+from tests.trust.measured import measured_candidates
+from tests.trust.pages import ROOT
+from trust import provenance
+from trust.dependencies import Project
+from trust.provenance import Part
+
+REPORTS = {report.name: report for report in reports()}
+OPTIONS = {
+    "benchmarks.__main__": ["--threads", "1"],
+    "benchmarks.floor": ["--threads", "1", "--seeds", "2"],
+    "benchmarks.porttinari": ["--threads", "1", "--seeds", "2"],
+    "benchmarks.scaling": [],
+    "benchmarks.frames": ["--times", "2"],
+}
+every_report = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return Project(ROOT)
+
+
+@every_report
+def test_what_is_reported_was_measured_with_what_is_there_now(report, tree):
+    problems = report.problems(report.texts(), tree)
+    assert not problems, "\n".join(problems)
+
+
+@every_report
+def test_a_changed_digit_is_noticed(report, tree, request):
+    tampered(list(measured_candidates(report, tree)), "measured files", request.node)
+
+
+def test_every_program_has_a_report():
+    """A module with a REPORT that is not listed would be checked by nobody."""
+    folder = ROOT / "benchmarks"
+    holding = {p.stem for p in folder.glob("*.py") if "\nREPORT = " in p.read_text(encoding="utf-8")}
+    assert holding == set(reporting.PROGRAMS)
+    stored = {path.stem for path in folder.glob("*.json")} | {p.stem.lower() for p in folder.glob("*.md")}
+    assert stored <= REPORTS.keys()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.browser if "frames" in name else ()) for name in OPTIONS],
+)
+def test_a_quick_run_uses_nothing_that_the_hash_leaves_out(name, tree, tmp_path):
+    """Every function that is called and every file that is opened is in the hash; and nothing is written."""
+    before = {path: path.stat().st_mtime_ns for path in (ROOT / "benchmarks").iterdir()}
+    told = tmp_path / "told.json"
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.trust.measured", name, str(told), *OPTIONS[name]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    [report] = [
+        report for report in REPORTS.values() if report.command.endswith(name.removesuffix(".__main__"))
+    ]
+    for part in report.parts:
+        assert f"==> Measuring {part.name}\n" in run.stdout
+        did = json.loads(told.read_text(encoding="utf-8"))[part.name]
+        reached = {place.rpartition(":")[0] for place in tree.reached(part.starts)}
+        named = {path.relative_to(ROOT).as_posix() for path in tree.files(part.data)}
+        assert did["called"], "nothing was traced"
+        assert not set(did["called"]) - reached, part.name
+        assert not set(did["opened"]) - named, part.name
+    assert before == {path: path.stat().st_mtime_ns for path in (ROOT / "benchmarks").iterdir()}
+
+
+# A made-up report
+
+
+def measure(options: Namespace) -> dict:
+    return {"seconds": [1 / 3, 2.5]}
+
+
+def made_up(folder, **changed) -> Report:
+    def part(name: str) -> Part:
+        return Part(
+            name,
+            f"python -m toy --only {name}",
+            changed.get(name, measure),
+            show=lambda values: f"## {name}\n\nIt took {sum(values['seconds']):.3f} s.\n",
+            starts=("trust.provenance:processor",),
+        )
+
+    parts = (part("first"), part("second"))
+    return Report("toy", "python -m toy", parts, "A preface.\n", chart=bars, folder=folder)
+
+
+def bars(values: dict) -> str:
+    return bar_chart({name: sum(of_part["seconds"]) for name, of_part in values.items()}, "seconds")
+
+
+def run(report: Report, *arguments: str) -> None:
+    program.run(report, program.parser(report, "A toy.").parse_args(arguments))
+
+
+@pytest.fixture
+def toy(tmp_path) -> Report:
+    report = made_up(tmp_path)
+    run(report)
+    return report
+
+
+def test_a_run_leaves_all_that_a_reader_needs(toy, tree):
+    texts = toy.texts()
+    assert texts.keys() == {"toy.json", "TOY.md", "TOY.svg"}
+    assert toy.problems(texts, tree) == []
+    content = provenance.read(texts["toy.json"])
+    assert content["first"]["values"] == {"seconds": [1 / 3, 2.5]}
+    assert texts["TOY.md"].startswith(
+        "# Results of `python -m toy`\n\nA preface.\n\n## first\n\nIt took 2.833 s.\n"
+    )
+    assert texts["TOY.md"].count("Measured with `python -m toy --only ") == 2
+    assert content["first"]["made"]["settings"].keys() == {"instructions"}
+
+
+def test_every_digit_of_a_report_is_guarded(toy, tree):
+    candidates = list(measured_candidates(toy, tree))
+    assert {candidate.place for candidate in candidates} == {
+        f"benchmarks/{name}" for name in ("toy.json", "TOY.md", "TOY.svg")
+    }
+    assert tamper.attempt(candidates, seed=0, sample=None) == (len(candidates), [])
+
+
+def test_a_report_that_already_fails_is_not_tampered_with(toy, tree):
+    (toy.folder / "TOY.md").write_text("other", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"TOY\.md is not what toy\.json gives; run: python -m benchmarks\.report"
+    ):
+        list(measured_candidates(toy, tree))
+
+
+@pytest.mark.parametrize("name", ["toy.json", "TOY.md", "TOY.svg"])
+def test_a_file_that_is_gone_is_missed(name, toy, tree):
+    (toy.folder / name).unlink()
+    assert toy.problems(toy.texts(), tree)
+
+
+def test_a_damaged_file_stops_the_program_before_it_measures(toy, tree):
+    def never(options: Namespace):
+        raise AssertionError("it was measured")
+
+    toy.json.write_text(toy.json.read_text(encoding="utf-8").replace("2.5", "3.5"), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"error: toy\.json: the numbers of 'first' are not those"):
+        run(made_up(toy.folder, first=never, second=never))
+    [problem] = toy.problems(toy.texts(), tree)
+    assert problem.endswith("put it back, or delete it and run: python -m toy")
+
+
+def test_only_one_part_is_measured_and_the_other_kept(toy, tree):
+    before = toy.content()
+    run(made_up(toy.folder, first=lambda options: {"seconds": [7.0]}), "--only", "first")
+    after = toy.content()
+    assert after["first"]["values"] == {"seconds": [7.0]} and after["second"] == before["second"]
+    assert "It took 7.000 s." in toy.texts()["TOY.md"]
+    assert toy.problems(toy.texts(), tree) == []
+
+
+def test_a_part_alone_is_shown_alone(tmp_path, tree):
+    report = made_up(tmp_path)
+    run(report, "--only", "second")
+    assert "## second" in report.texts()["TOY.md"] and "## first" not in report.texts()["TOY.md"]
+    [problem] = report.problems(report.texts(), tree)
+    assert problem == "toy.json, first: missing; on a quiet machine, run: python -m toy --only first"
+
+
+def test_what_was_measured_before_an_interruption_is_kept(toy, tree):
+    def interrupted(options: Namespace):
+        raise KeyboardInterrupt
+
+    before = toy.content()
+    with pytest.raises(KeyboardInterrupt):
+        run(made_up(toy.folder, first=lambda options: {"seconds": [7.0]}, second=interrupted))
+    after = toy.content()
+    assert after["first"]["values"] == {"seconds": [7.0]} and after["second"] == before["second"]
+    assert toy.problems(toy.texts(), tree) == []
+
+
+def test_a_quick_run_prints_and_writes_nothing(tmp_path, capsys):
+    run(made_up(tmp_path), "--quick")
+    assert "It took 2.833 s." in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_busy_machine_is_mentioned(tmp_path, capsys, monkeypatch):
+    for load, said in ((1.1, True), (0.9, False)):
+        monkeypatch.setattr(provenance, "load_average", lambda load=load: load)
+        monkeypatch.setattr(program.os, "cpu_count", lambda: 2)
+        run(made_up(tmp_path), "--quick")
+        assert ("==> The machine is busy" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize(
+    "wrong", [["--only", "nothing"], ["--threads", "0"], ["--seeds", "x"], ["--times", "1"]]
+)
+def test_a_wrong_option_is_an_error_of_the_command_line(name, wrong, capsys):
+    module = sys.modules[name]
+    with pytest.raises(SystemExit) as ended:
+        module.parse(wrong)
+    assert ended.value.code == 2 and capsys.readouterr().err.startswith("usage: python -m benchmarks")
+
+
+def test_too_few_rounds_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        sys.modules["benchmarks.__main__"].parse(["--rounds", "5"])
+    assert "--rounds must be at least 6" in capsys.readouterr().err
+
+
+def test_everything_is_made_again_without_measuring(toy, tmp_path, monkeypatch, capsys):
+    before = toy.texts()
+    for name in toy.shown:
+        (tmp_path / name).write_text("changed", encoding="utf-8")
+    empty = replace(toy, name="nothing")
+    monkeypatch.setattr(reporting, "reports", lambda: [toy, empty])
+    reporting.main()
+    assert toy.texts() == before and not empty.texts()
+    assert capsys.readouterr().out == (
+        "==> toy.json: made TOY.md and TOY.svg\n==> nothing.json: nothing is measured yet\n"
+    )
+    toy.json.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"error: toy\.json: it is not a file of measurements"):
+        reporting.main()
+
+
+def test_a_chart_is_the_same_every_time():
+    chart = bar_chart({"a < b": 2.0, "c": 0.5}, "times")
+    assert chart == bar_chart({"a < b": 2.0, "c": 0.5}, "times")
+    assert "a &lt; b" in chart and 'width="400.0"' in chart and 'width="100.0"' in chart
+    assert bar_chart({}, "nothing").startswith("<svg")
