@@ -7,18 +7,16 @@ all it may use, and old interpreters must get as far as the sentence that refuse
 import argparse
 import subprocess
 import sys
-import venv
+import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from tools.console import ROOT, fail, step
+from tools.pip_failure import explain, not_found, of_the_system, system_error
 
 MINIMUM = (3, 11)
-NETWORK_HINTS = (
-    "NewConnectionError",
-    "No matching distribution",
-    "Temporary failure in name",
-    "ConnectTimeout",
-)
+# Where the GPU build of torch is what the index has, what comes with it is pinned too.
+GPU = ("--constraint", "constraints-gpu.txt")
 
 
 def check_python(version):
@@ -30,41 +28,78 @@ def check_python(version):
         )
 
 
-def is_healthy(python):
-    """Tell a finished environment from one that an interruption left half-made."""
+def check_venv():
+    """Debian keeps the parts of the standard library that make environments in a package of their own."""
+    found = [find_spec(name) for name in ("venv", "ensurepip")]
+    # A folder that an uninstallation left empty is found too, but it comes from no file.
+    if any(spec is None or spec.origin is None for spec in found):
+        fail(
+            "this Python cannot make virtual environments (no venv or no ensurepip): install them, "
+            "on Debian or Ubuntu with `apt install python3-venv`, and run make again."
+        )
+
+
+def is_healthy(python, version):
+    """Tell a finished environment from one that an interruption left half-made or another Python made."""
     if not python.exists():
         return False
-    check = f"import sys, pip; raise SystemExit(sys.version_info < {MINIMUM})"
+    check = f"import sys, pip; raise SystemExit(sys.version_info[:3] != {tuple(version[:3])})"
     return subprocess.run([str(python), "-c", check], capture_output=True).returncode == 0
 
 
 def create(folder):
     """Make a new environment, replacing what a broken attempt may have left."""
+    check_venv()
+    import venv  # not at the top: where it is missing, the sentence above must still be said
+
     step(f"creating the virtual environment {folder.name}")
     try:
         venv.EnvBuilder(clear=True, with_pip=True).create(folder)
-    except (subprocess.CalledProcessError, OSError) as problem:
-        fail(f"the environment could not be created ({problem}): install python3-venv and run make again.")
+    except subprocess.CalledProcessError as problem:
+        said = (problem.output or b"").decode(errors="replace")
+        lines = said.strip().splitlines() or [str(problem)]
+        reason = (
+            of_the_system(said) or f"ensurepip failed ({lines[-1].strip()}): correct that and run make again."
+        )
+        fail(f"the environment could not be created, because {reason}")
+    except (OSError, ValueError) as problem:
+        fail(f"the environment could not be created, because {of_an_exception(problem)}")
+
+
+def of_an_exception(problem):
+    """The sentence for an error of the system that reached us as an exception."""
+    known = system_error(getattr(problem, "errno", None), problem)
+    return known or f"the system says: {problem}; correct that and run make again."
+
+
+def pip_install(python, *arguments):
+    """Run pip and catch what it says. Wheels only: nothing is compiled here."""
+    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    command += ["--only-binary", ":all:", *arguments]
+    return subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def ask_again(python, requirement):
+    """The log of pip looking for one package: why it was not found is not among what pip prints."""
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch) / "log"
+        pip_install(python, "--dry-run", "--no-deps", "--log", str(log), requirement)
+        return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
 
 
 def install(python, what, arguments):
-    """Run pip quietly; on failure show its own error lines and say what to look at."""
+    """Run pip quietly; on failure say in one sentence what failed."""
     step(f"installing {what}")
-    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments]
-    done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode == 0:
-        return
-    errors = [
-        line for line in done.stdout.splitlines() if line.startswith("ERROR")
-    ] or done.stdout.splitlines()
-    reason = errors[-1].removeprefix("ERROR: ").rstrip(".") if errors else f"exit code {done.returncode}"
-    if any(hint in done.stdout for hint in NETWORK_HINTS):
-        fail(f"pip could not fetch {what} ({reason}): connect to the network and run make again.")
-    fail(f"pip could not install {what} ({reason}): correct that and run make again.")
+    done = pip_install(python, *arguments)
+    if done.returncode:
+        missing = not_found(done.stdout)
+        log = ask_again(python, missing) if missing else ""
+        version = ".".join(str(part) for part in sys.version_info[:3])
+        fail(explain(done.stdout, log, done.returncode, what, version))
 
 
 def torch_pin():
-    """The torch line of requirements.txt: asked for alone and exactly, it brings no GPU packages along."""
+    """The torch line of requirements.txt: asked for alone and exactly, so that a CPU build is taken."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line.startswith("torch=="))
 
@@ -75,11 +110,14 @@ def main():
     folder = parser.parse_args().venv
     check_python(sys.version_info)
     python = folder / "bin" / "python"
-    if not is_healthy(python):
-        create(folder)
-    install(python, torch_pin(), [torch_pin()])
-    install(python, "requirements.txt", ["-r", "requirements.txt"])
-    install(python, "requirements-data.txt", ["--no-deps", "-r", "requirements-data.txt"])
+    try:
+        if not is_healthy(python, sys.version_info):
+            create(folder)
+        install(python, torch_pin(), [torch_pin(), *GPU])
+        install(python, "requirements.txt", ["-r", "requirements.txt", *GPU])
+        install(python, "requirements-data.txt", ["--no-deps", "-r", "requirements-data.txt"])
+    except OSError as problem:
+        fail(f"the set-up stopped, because {of_an_exception(problem)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,321 @@
+"""Ask, for every Python and platform, whether each pin has a wheel there and whether a pin is missing.
+
+Usage: .venv/bin/python -m tools.resolve_pins [--uv PROGRAM]. Nothing is installed, except uv in a temporary
+folder: it resolves for an interpreter and a platform that are not the running ones, which pip does not. The
+answers are printed as a table and kept in tools/pins.json, which a test compares with the requirement files.
+It needs the network; another index than uv's own is chosen with UV_DEFAULT_INDEX.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tools.console import ROOT, fail, plain, step
+
+UV = "uv==0.13.8"
+RESULT = Path("tools") / "pins.json"
+FILES = ("requirements.txt", "requirements-data.txt", "constraints-gpu.txt")
+
+# The names of the platforms, what uv calls them, and their sys.platform, which the markers look at.
+# The C library of a Linux and the release of a macOS are the oldest that torch has wheels for.
+PLATFORMS = {
+    "Linux x86-64": ("x86_64-manylinux_2_28", "linux"),
+    "Linux ARM64": ("aarch64-manylinux_2_28", "linux"),
+    "Windows x86-64": ("x86_64-pc-windows-msvc", "win32"),
+    "macOS ARM64": ("aarch64-apple-darwin", "darwin"),
+    "macOS x86-64": ("x86_64-apple-darwin", "darwin"),
+}
+OLDEST_MACOS = "14.0"
+PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
+
+# What must be ok. The others are asked all the same, so that the table says what does not work, and why.
+PROMISED_PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PROMISED_PLATFORMS = ("Linux x86-64", "Linux ARM64", "Windows x86-64", "macOS ARM64")
+
+# An index that answers slowly is still an index that answers, and one that is asked for everything at once
+# may refuse. Both can be set from outside.
+PATIENCE = {"UV_HTTP_RETRIES": "8", "UV_CONCURRENT_DOWNLOADS": "10"}
+
+# How uv says why a version cannot be used, and how we say it.
+REASONS = (
+    (r"depends on Python(\S*\d)", r"needs Python \1"),
+    (r"no wheels with a matching Python (?:ABI|version|implementation) tag", "has no wheel for this Python"),
+    (r"no wheels with a matching platform tag", "has no wheel for this platform"),
+    (r"no usable wheels|has no wheels|no matching wheel", "has no wheel"),
+    (r"no version of", "does not exist"),
+    (r"was not found in the package registry", "is a package that the index does not have"),
+    (r"was yanked", "was withdrawn by its authors"),
+)
+
+
+class NoSolution(Exception):
+    """The index was asked, and what it has does not fit."""
+
+
+class CouldNotAsk(Exception):
+    """The index was not asked: the answer is not known."""
+
+
+def releases(python: str) -> tuple[str, str]:
+    """The ends of a series: what both accept is accepted in between, by Debian 12's 3.11.2 too."""
+    return f"{python}.0", f"{python}.99"
+
+
+# --- requirement files --------------------------------------------------------------------------------------
+
+
+def requirement_lines(path: Path) -> list[str]:
+    """The requirements of a file: no comments, and not the course's own package, which is not on an index."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith(("#", "-e"))]
+
+
+def canonical(line: str) -> str:
+    """`name==version` as uv writes it."""
+    name, version = line.split(";")[0].split("==")
+    return f"{canonicalize_name(name)}=={version.strip()}"
+
+
+def data_hashes(lines: Iterable[str]) -> dict[str, str]:
+    """Name and hash of each package of requirements-data.txt."""
+    found = re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)$", "\n".join(lines), re.MULTILINE)
+    return {canonicalize_name(name): digest for name, digest in found}
+
+
+def fingerprints(root: Path = ROOT) -> dict[str, str]:
+    """The hash of each requirement file: an answer holds for these and no others."""
+    return {name: hashlib.sha256((root / name).read_bytes()).hexdigest() for name in FILES}
+
+
+# --- asking uv ----------------------------------------------------------------------------------------------
+
+
+def read_answer(code: int, stdout: str, stderr: str) -> dict[str, dict]:
+    """The packages of uv's lock file by name; or an exception that says which kind of no it was."""
+    said = plain(stderr).strip()
+    if code == 0:
+        return {package["name"]: package for package in tomllib.loads(stdout).get("packages", [])}
+    # uv ends with 1 if nothing fits and with 2 if something broke; offline, a cache without it is no answer.
+    if code == 1 and "network was disabled" not in said:
+        raise NoSolution(said)
+    raise CouldNotAsk(said)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One release of Python on one platform, and the uv that answers for it."""
+
+    uv: str
+    cache: str
+    python: str
+    platform: str
+
+    def run(self, lines: Iterable[str], *options: str) -> dict[str, dict]:
+        """Let uv resolve these requirements from wheels alone."""
+        command = [self.uv, "pip", "compile", "-", "--only-binary", ":all:", "--format", "pylock.toml"]
+        command += ["--python-version", self.python, "--python-platform", PLATFORMS[self.platform][0]]
+        # Any interpreter does, as none is run: without a name uv would look at all that the machine has.
+        command += ["--python", sys.executable, "--cache-dir", self.cache, "--quiet", "--no-header", *options]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**PATIENCE, **os.environ, "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS},
+            input="\n".join(lines),
+            text=True,
+            capture_output=True,
+        )
+        return read_answer(done.returncode, done.stdout, done.stderr)
+
+    def ask(self, lines: Iterable[str], dependencies: bool) -> dict[str, dict]:
+        """The packages that these requirements bring. What this run has asked before comes from its cache."""
+        options = ["--constraints", "constraints-gpu.txt"] if dependencies else ["--no-deps"]
+        try:
+            return self.run(lines, *options, "--offline")
+        except CouldNotAsk:
+            return self.run(lines, *options)
+
+    def holds(self, line: str) -> bool:
+        """Whether the marker of a pin, if it has one, is true here."""
+        marker = Requirement(line).marker
+        python = {"python_full_version": self.python, "python_version": self.python.rpartition(".")[0]}
+        return marker is None or marker.evaluate({"sys_platform": PLATFORMS[self.platform][1], **python})
+
+
+def reason(said: str) -> str:
+    """Why a pin cannot be used, in a few words; uv's own if they are new to us."""
+    for pattern, words in REASONS:
+        found = re.search(pattern, said)
+        if found:
+            return found.expand(words)
+    return "cannot be used: " + " ".join(said.split())
+
+
+# --- the check ----------------------------------------------------------------------------------------------
+
+
+def culprits(lines: list[str], target: Target) -> list[str]:
+    """Every requirement without a wheel, with its reason. Halving asks far less often than one by one."""
+    try:
+        target.ask(lines, dependencies=False)
+        return []
+    except NoSolution as problem:
+        if len(lines) == 1:
+            pin = lines[0].split(";")[0]
+            return [f"{pin} {reason(str(problem))}"]
+    half = len(lines) // 2
+    return culprits(lines[:half], target) + culprits(lines[half:], target)
+
+
+def without_wheel(packages: dict[str, dict]) -> list[str]:
+    return [f"{name} has no wheel" for name, package in packages.items() if not package.get("wheels")]
+
+
+def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
+    """Pins without a wheel here, and packages that would come along without being pinned."""
+    try:
+        needed = target.ask(pins, dependencies=True)
+    except NoSolution as problem:
+        contradiction = "the pins contradict each other: " + " ".join(str(problem).split())
+        return culprits(pins, target) or [contradiction]
+    held = {canonical(line) for line in pins if target.holds(line)} | {canonical(line) for line in gpu}
+    found = sorted({f"{name}=={package['version']}" for name, package in needed.items()} - held)
+    return [f"{each} is needed and not pinned" for each in found] + without_wheel(needed)
+
+
+def check_data(data: list[str], target: Target) -> list[str]:
+    """Data packages without a wheel here, or whose pinned hash is that of none of its wheels."""
+    files = [line.split(" --hash")[0] for line in data]
+    try:
+        packages = target.ask(files, dependencies=False)
+    except NoSolution:
+        return culprits(files, target)
+    hashes = {
+        name: {wheel["hashes"]["sha256"] for wheel in each["wheels"]} for name, each in packages.items()
+    }
+    wrong = [name for name, pinned in data_hashes(data).items() if pinned not in hashes[name]]
+    return [f"{name} has no wheel with the hash that is pinned" for name in wrong]
+
+
+def check_combination(uv: str, cache: str, python: str, platform: str) -> dict:
+    """The verdict on a series of Python: the problems of both its ends, each once."""
+    pins, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
+    problems = []
+    for release in releases(python):
+        target = Target(uv, cache, release, platform)
+        problems += check_pins(pins, gpu, target) + check_data(data, target)
+    step(f"Python {python} on {platform}: {'no' if problems else 'ok'}")
+    return {
+        "python": python,
+        "releases": list(releases(python)),
+        "platform": platform,
+        "verdict": "no" if problems else "ok",
+        "problems": list(dict.fromkeys(problems)),
+    }
+
+
+def check_all(uv: str, cache: str) -> list[dict]:
+    """The verdict on each combination, as many at a time as there are processors."""
+    combinations = [(uv, cache, python, platform) for python in PYTHONS for platform in PLATFORMS]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
+        return list(workers.map(lambda each: check_combination(*each), combinations))
+
+
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def broken_promises(combinations: list[dict]) -> list[str]:
+    """Promised combinations that were not asked or are not ok."""
+    verdicts = {(each["python"], each["platform"]): each["verdict"] for each in combinations}
+    promised = [(python, platform) for python in PROMISED_PYTHONS for platform in PROMISED_PLATFORMS]
+    return [f"Python {each[0]} on {each[1]}" for each in promised if verdicts.get(each) != "ok"]
+
+
+def cell(problems: list[str]) -> str:
+    """What fits in a table: ok, or the first pin that stands in the way and how many more do."""
+    if not problems:
+        return "ok"
+    more = f" +{len(problems) - 1}" if len(problems) > 1 else ""
+    return problems[0].split("==")[0].split(" ")[0] + more
+
+
+def table(combinations: list[dict]) -> str:
+    """One row for each Python, one column for each platform, and the problems in full below."""
+    problems = {(each["python"], each["platform"]): each["problems"] for each in combinations}
+    pythons, platforms = (list(dict.fromkeys(column)) for column in zip(*problems, strict=True))
+    rows = [["Python", *platforms]]
+    rows += [[python, *(cell(problems[python, platform]) for platform in platforms)] for python in pythons]
+    text = ["".join(f"{entry:<16}" for entry in row).rstrip() for row in rows]
+    for (python, platform), found in problems.items():
+        text += [f"Python {python} on {platform}: {'; '.join(found)}"] if found else []
+    return "\n".join(text)
+
+
+def keep(combinations: list[dict], uv_version: str, root: Path = ROOT) -> None:
+    """Write tools/pins.json."""
+    record = {
+        "command": "python -m tools.resolve_pins",
+        "date": datetime.now(UTC).date().isoformat(),
+        "tool": uv_version,
+        "oldest": {"glibc": "2.28", "macOS": OLDEST_MACOS},
+        "sha256": fingerprints(root),
+        "combinations": combinations,
+    }
+    (root / RESULT).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def fetch_uv(folder: str) -> str:
+    """Install uv where it disturbs nothing, and give the path of the program."""
+    step(f"taking {UV} for the time of the check")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--no-deps", "--only-binary", ":all:", "--target", folder, UV]
+    done = subprocess.run(command, text=True, capture_output=True)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        fail(f"{UV} could not be installed ({lines[-1].removeprefix('ERROR: ')}): connect to the network.")
+    return str(Path(folder) / "bin" / "uv")
+
+
+def version_of(uv: str) -> str:
+    """Name and number, without the platform that uv adds."""
+    said = subprocess.run([uv, "--version"], text=True, capture_output=True, check=True).stdout
+    return " ".join(said.split()[:2])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--uv", help=f"use this program instead of {UV}")
+    chosen = parser.parse_args(arguments).uv
+    with tempfile.TemporaryDirectory() as folder:
+        uv = chosen or fetch_uv(folder)
+        try:
+            step("asking for every Python and platform; the first answers take longest")
+            combinations = check_all(uv, str(Path(folder) / "cache"))
+        except CouldNotAsk as problem:
+            said = " ".join(str(problem).split()).rstrip(".")
+            fail(f"the package index was not reached ({said}): connect to the network; nothing was written.")
+        keep(combinations, version_of(uv))
+    print(table(combinations))
+    broken = broken_promises(combinations)
+    if broken:
+        print(f"error: not everywhere: {'; '.join(broken)}.", file=sys.stderr)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
