@@ -1,0 +1,160 @@
+"""Repeat the tests that use a browser or JupyterLab while other processes keep every core busy.
+
+Usage: .venv/bin/python -m tools.stress [--times 20] [--busy N] [--jobs 2] [what pytest is to run ...]
+
+A test that waits for time to pass, or reads a page before the page has answered, passes on an idle machine
+and fails now and then on a busy one. Without a selection, all tests with the marker `browser` are repeated.
+What a round with a failure printed is kept in `_build/stress`. Ctrl+C ends the round and the busy processes.
+"""
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tools.console import ROOT
+
+BROWSER_TESTS = ("tests", "-m", "browser")
+LOGS = ROOT / "_build" / "stress"
+# As `make test` has it: sums in one order, and no randomness that a seed cannot reach.
+SETTINGS = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+# Ends by itself should its parent be killed: nobody else would end it.
+BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(10**6))"
+GRACE_SECONDS = 60  # for tests that are interrupted, to stop the servers and browsers that they started
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one run of the tests came to."""
+
+    passed: int
+    failed: tuple[str, ...]
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {len(self.failed)} failed in {self.seconds:.0f} s"
+
+
+@contextlib.contextmanager
+def kept_busy(count: int) -> Iterator[list[int]]:
+    """The ids of `count` processes that only use a core; they end with the block, however it ends."""
+    processes = []
+    try:
+        for _ in range(count):
+            # A session of its own: Ctrl+C reaches this program only, which ends them in order.
+            processes.append(subprocess.Popen([sys.executable, "-c", BUSY], start_new_session=True))
+        yield [process.pid for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+def read_report(path: Path) -> tuple[int, tuple[str, ...]]:
+    """How many tests passed and which did not, from the report that pytest writes."""
+    passed, failed = 0, []
+    for case in ElementTree.parse(path).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.append(f"{case.get('classname')}::{case.get('name')}")
+        elif case.find("skipped") is None:
+            passed += 1
+    return passed, tuple(dict.fromkeys(failed))  # a test may fail, and its clean-up too
+
+
+def wait_or_interrupt(process: subprocess.Popen) -> int:
+    """The exit code of a process with a group of its own, which is interrupted if this program is."""
+    try:
+        return process.wait()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(timeout=GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        raise
+
+
+def run_round(selection: Sequence[str], jobs: int, log: Path) -> Round:
+    """Run the tests once; what pytest printed goes to `log`, and stays there if anything failed."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    report = log.with_suffix(".xml")
+    report.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", *selection, "-q", f"--junitxml={report}"]
+    command += ["-n", str(jobs), "--dist", "loadscope", "-p", "no:cacheprovider"]
+    start = time.monotonic()
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**SETTINGS, **os.environ},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        code = wait_or_interrupt(process)
+    seconds = time.monotonic() - start
+    passed, failed = read_report(report) if report.exists() else (0, ())
+    report.unlink(missing_ok=True)
+    if code and not failed:  # nothing was collected, or pytest itself broke
+        failed = (f"pytest ended with code {code}",)
+    if not failed:
+        log.unlink()
+    return Round(passed, failed, seconds)
+
+
+def summary(rounds: Sequence[Round]) -> list[str]:
+    """Each test that failed with how often it did, and one line with the totals."""
+    often = Counter(name for each in rounds for name in each.failed)
+    lines = [f"failed in {count} of {len(rounds)} rounds: {name}" for name, count in often.most_common()]
+    passed = sum(each.passed for each in rounds)
+    return [*lines, f"{passed} passed, {sum(often.values())} failed"]
+
+
+def repeat(selection: Sequence[str], times: int, busy: int, jobs: int, logs: Path) -> list[Round]:
+    """Run the tests `times` times beside `busy` busy processes, and say after each round how it went."""
+    rounds = []
+    with kept_busy(busy) as ids:
+        print("kept busy by processes", *ids, flush=True)
+        for k in range(1, times + 1):
+            log = logs / f"round-{k:02}.log"
+            rounds.append(run_round(selection, jobs, log))
+            print(f"round {k} of {times}: {rounds[-1]}", flush=True)
+            for name in rounds[-1].failed:
+                print(f"  {name}  (see {log})", flush=True)
+    return rounds
+
+
+def interrupt(*_) -> None:
+    raise KeyboardInterrupt
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--times", type=int, default=20, help="how often the tests are repeated (default 20)")
+    parser.add_argument(
+        "--busy", type=int, default=os.cpu_count(), help="busy processes (default: one a core)"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="processes that run tests (default 2)")
+    parser.add_argument("--logs", type=Path, default=LOGS, help="where failed rounds are kept")
+    options, selection = parser.parse_known_args(arguments)
+    try:
+        rounds = repeat(selection or BROWSER_TESTS, options.times, options.busy, options.jobs, options.logs)
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
+    print("\n".join(summary(rounds)))
+    sys.exit(any(each.failed for each in rounds))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupt)
+    main()
