@@ -17,9 +17,13 @@
     }
   };
 
+  // Says whether the page has settled: "soon" from a change until what it needs has been mended.
+  const root = document.documentElement.dataset;
+
   const mend = () => {
     nameSliders();
     focusScrollers();
+    root.mended = "now";
   };
 
   // The theme blurs its own buttons on every click; who uses the keyboard would be sent back to the top.
@@ -31,6 +35,7 @@
   mend();
   let pending;
   const mendSoon = () => {
+    root.mended = "soon";
     clearTimeout(pending);
     pending = setTimeout(mend, 100);
   };

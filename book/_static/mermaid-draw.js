@@ -22,9 +22,18 @@
     }
   }
 
+  // Says whether the diagrams have settled: how many drawings are still to come.
+  const root = document.documentElement.dataset;
+  let coming = 0;
+
   // One at a time: mermaid keeps its theme in one global place.
-  let queue = draw();
-  new MutationObserver(() => (queue = queue.then(draw))).observe(document.documentElement, {
+  let queue = Promise.resolve();
+  const drawNext = () => {
+    root.drawings = ++coming;
+    queue = queue.then(draw).finally(() => (root.drawings = --coming));
+  };
+  drawNext();
+  new MutationObserver(drawNext).observe(document.documentElement, {
     attributes: true,
     attributeFilter: ["data-theme"],
   });
