@@ -1,12 +1,14 @@
 """A real Chromium for the tests, cut off from the network, that remembers what went wrong on a page."""
 
+import functools
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright
 
 from tools import find_browser
 from tools.console import ROOT
@@ -26,9 +28,11 @@ FLAGS = [
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 AXE = ROOT / "tests" / "_vendor" / "axe-core" / "axe.min.js"
-LOAD_TIMEOUT_MS = 60_000
-# The page's own script mends names and focus this long after the last change (see course.js).
-SETTLE_MS = 200
+# The limit of every wait for a condition. A condition that is met ends the wait at once, so a generous limit
+# costs nothing; a busy machine must never reach it.
+WAIT_MS = 120_000
+POLL_SECONDS = 0.05
+expect.set_options(timeout=WAIT_MS)
 
 
 @contextmanager
@@ -52,20 +56,30 @@ class Problems:
     console: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     external: list[str] = field(default_factory=list)
-
-    def watch(self, page: Page) -> None:
-        page.on("console", lambda message: message.type == "error" and self.console.append(message.text))
-        page.on("pageerror", lambda problem: self.console.append(str(problem)))
-        page.on("requestfailed", lambda request: self.failed.append(f"{request.url} {request.failure}"))
-        page.on("response", lambda response: response.status >= 400 and self.failed.append(response.url))
-        page.on("request", lambda request: is_external(request.url) and self.external.append(request.url))
+    under_way: set[Request] = field(default_factory=set)  # asked for and not yet answered: no problem so far
 
     def __bool__(self) -> bool:
         return bool(self.console or self.failed or self.external)
 
-    def clear(self) -> None:
-        for found in (self.console, self.failed, self.external):
-            found.clear()
+
+def watch(page: Page) -> None:
+    """Note what happens on the page in the `page.problems` of that moment."""
+
+    def asked(request: Request) -> None:
+        page.problems.under_way.add(request)
+        if is_external(request.url):
+            page.problems.external.append(request.url)
+
+    def failed(request: Request) -> None:
+        page.problems.under_way.discard(request)
+        page.problems.failed.append(f"{request.url} {request.failure}")
+
+    page.on("console", lambda message: message.type == "error" and page.problems.console.append(message.text))
+    page.on("pageerror", lambda problem: page.problems.console.append(str(problem)))
+    page.on("response", lambda response: response.status >= 400 and page.problems.failed.append(response.url))
+    page.on("request", asked)
+    page.on("requestfailed", failed)
+    page.on("requestfinished", lambda request: page.problems.under_way.discard(request))
 
 
 def is_external(url: str) -> bool:
@@ -75,51 +89,190 @@ def is_external(url: str) -> bool:
 
 
 @contextmanager
-def open_page(browser: Browser, *, viewport: dict = DESKTOP, dark: bool = False, **options) -> Iterator[Page]:
-    """A page in a context of its own; `page.problems` collects what goes wrong on it."""
-    scheme = "dark" if dark else "light"
-    context = browser.new_context(
-        viewport=viewport, color_scheme=scheme, reduced_motion="reduce", locale="pt-BR", **options
-    )
-    page = context.new_page()
-    page.set_default_timeout(LOAD_TIMEOUT_MS)
+def open_page(
+    browser: Browser, *, viewport: dict = DESKTOP, dark: bool = False, fresh: bool = False
+) -> Iterator[Page]:
+    """An empty page with nothing in its memory; `page.problems` collects what goes wrong on it.
+
+    To start a page costs more than most tests do on it, so a page is used again, by one test after the other.
+    A test that counts what is left behind, or changes the page for good, asks for a `fresh` one of its own.
+    """
+    page = new_page(browser) if fresh or not idle_pages(browser) else idle_pages(browser).pop()
+    page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
     page.problems = Problems()
-    page.problems.watch(page)
     try:
         yield page
+        if not fresh:
+            forget(page)
+            idle_pages(browser).append(page)
     finally:
-        context.close()
+        if page not in idle_pages(browser):
+            page.context.close()
+
+
+def new_page(browser: Browser) -> Page:
+    page = browser.new_context(locale="pt-BR").new_page()
+    page.set_default_timeout(WAIT_MS)
+    watch(page)
+    return page
+
+
+def idle_pages(browser: Browser) -> list[Page]:
+    """The pages that wait for the next test."""
+    browser.__dict__.setdefault("idle_pages", [])
+    return browser.idle_pages
+
+
+def forget(page: Page) -> None:
+    """Leave what the page shows, and all that it keeps for the next visit."""
+    # A request that is broken off would be a problem of the next test.
+    wait_until(page, lambda: not page.problems.under_way)
+    if page.url.startswith(("http:", "file:")):
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.context.clear_cookies()
+    page.goto("about:blank")
+
+
+def next_frame(page: Page) -> None:
+    """Wait until the page has laid out and drawn what has happened to it so far."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def wait_until(page: Page, condition: Callable[[], bool]) -> bool:
+    """Wait for a condition that only Python can see; False if it is still not met at the limit."""
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        next_frame(page)  # and Playwright hands over the page's events meanwhile
+    return True
+
+
+def assert_becomes(read: Callable[[], object], wanted: object) -> None:
+    """What is read off a page is `wanted`, at the latest at the limit."""
+
+    @lasting
+    def differences() -> list[str]:
+        found = read()
+        return [] if found == wanted else [f"{found!r} does not become {wanted!r}"]
+
+    assert differences() == []
+
+
+def lasting(compare: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """Let a comparison wait for the page: [] as soon as nothing is different, or what still is at the limit.
+
+    `compare.at_once` does not wait: for copies with a mistake in them, which are different for ever.
+    """
+
+    @functools.wraps(compare)
+    def waiting(*arguments, **options) -> list[str]:
+        deadline = time.monotonic() + WAIT_MS / 1000
+        while (found := compare(*arguments, **options)) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        return found
+
+    waiting.at_once = compare
+    return waiting
 
 
 def change_look(page: Page, viewport: dict, dark: bool) -> None:
     """Resize an open page and switch the system's colours, as a reader's device would."""
-    page.set_viewport_size(viewport)
-    page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
     wanted = "dark" if dark else "light"
-    page.wait_for_function(f"() => document.documentElement.dataset.theme === '{wanted}'")
+    page.set_viewport_size(viewport)
+    page.emulate_media(color_scheme=wanted, reduced_motion="reduce")
+    page.wait_for_function(
+        "([theme, width]) => document.documentElement.dataset.theme === theme && innerWidth === width",
+        arg=[wanted, viewport["width"]],
+    )
+    next_frame(page)  # a page hears of its new size just before it draws the next frame
     settle(page)
 
 
+# Everything that a page of the book does by itself after it was loaded, changed, resized or recoloured.
+SETTLED = """() => {
+  const root = document.documentElement;
+  const all = (selector, condition) => [...document.querySelectorAll(selector)].every(condition);
+  const full = element => element?.childElementCount > 0;
+  return document.readyState === "complete" && document.fonts.status === "loaded" &&
+    !Number(root.dataset.drawings) && all("pre.mermaid", diagram => diagram.querySelector("svg")) &&
+    all('script[type="application/vnd.jupyter.widget-view+json"]', place =>
+      full(place.previousElementSibling?.querySelector(".lm-Widget"))) &&
+    all(".cw-panel", panel =>
+      full(panel.querySelector(".cw")) && full(panel.querySelector(".cw-controls"))) &&
+    all(".cw-panel [role=slider]", handle => handle.ariaLabel) &&
+    root.dataset.mended !== "soon";
+}"""
+
+
 def settle(page: Page) -> None:
-    """Wait until formulas, diagrams and widgets of the page have been drawn."""
-    page.wait_for_load_state("networkidle")
-    page.evaluate("() => window.MathJax?.startup?.promise")
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('pre.mermaid')].every(e => e.querySelector('svg'))"
-    )
-    page.wait_for_function(
-        "() => document.querySelectorAll('script[type=\"application/vnd.jupyter.widget-view+json\"]').length"
-        " <= document.querySelectorAll('.jupyter-widgets').length"
-    )
-    page.wait_for_timeout(SETTLE_MS)
+    """Wait until nothing is on its way to the page, and formulas, diagrams and widgets have been drawn."""
+
+    def quiet() -> bool:
+        try:
+            page.evaluate("() => window.MathJax?.startup?.promise")
+            next_frame(page)  # what was written is laid out, and has asked for its fonts
+            return page.evaluate(SETTLED) and not page.problems.under_way
+        except Error as problem:
+            if "context was destroyed" in problem.message:  # the page leads on to another
+                return False
+            raise
+
+    assert wait_until(page, quiet), f"the page does not come to rest; on its way: {page.problems.under_way}"
 
 
-def axe_violations(page: Page) -> list[str]:
-    """What axe-core finds wrong with the page as it stands: rule, element, reason."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    # Without `preload`, which only an experimental rule uses and which a page opened from the disk cannot do.
-    options = {"resultTypes": ["violations"], "preload": False}
-    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+# Contrast is most of what axe computes, and most of that is for code: thousands of words in some ten colours.
+# A word that looks exactly like three before it, on the same ground, has the same contrast and is marked; axe
+# judges those three. One out of plain view, or a single character, stands for none: axe passes over it.
+MARK_SAME_LOOK = """() => {
+  const known = new Map();
+  const ground = element => {
+    if (!element) return "";
+    if (!known.has(element)) {
+      const { backgroundColor, backgroundImage, opacity, filter, mixBlendMode } = getComputedStyle(element);
+      const own = [backgroundColor, backgroundImage, opacity, filter, mixBlendMode].join();
+      known.set(element, `${own} on ${ground(element.parentElement)}`);
+    }
+    return known.get(element);
+  };
+  const look = word => {
+    const { color, fontSize, fontWeight, textShadow, webkitTextStroke } = getComputedStyle(word);
+    return [color, fontSize, fontWeight, textShadow, webkitTextStroke, ground(word)].join();
+  };
+  const isJudged = word => {
+    const box = word.getBoundingClientRect(), block = word.closest("pre").getBoundingClientRect();
+    return word.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && box.width > 0 &&
+      word.textContent.trim().length > 1 &&
+      box.left >= block.left && box.right <= block.right &&
+      box.top >= block.top && box.bottom <= block.bottom;
+  };
+  const judged = {};
+  for (const word of document.querySelectorAll("pre span:not(:has(*))")) {
+    const its = look(word);
+    word.toggleAttribute("data-same-look", judged[its] >= 3);
+    if (isJudged(word)) judged[its] = (judged[its] ?? 0) + 1;
+  }
+}"""
+# Only an experimental rule uses `preload`, which a page opened from the disk cannot do. The report leaves the
+# sources of elements out: they cost a tenth of the run, and it names each element anyway.
+RUN_AXE = """async ([within, contrast]) => {
+  const selector = contrast.map(part => `${part}:not([data-same-look])`).join(", ");
+  axe.configure({ noHtml: true, rules: [{ id: "color-contrast", selector }] });
+  const { violations } = await axe.run(within ?? document, { resultTypes: ["violations"], preload: false });
+  return violations;
+}"""
+
+
+def axe_violations(page: Page, within: str | None = None, contrast: Sequence[str] = ("*",)) -> list[str]:
+    """What axe-core finds wrong with the page, or `within` a part of it, as it stands: rule, element, reason.
+
+    `contrast` selects the elements whose contrast is computed, where that of all others is known already.
+    """
+    if not page.evaluate("() => Boolean(window.axe)"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(MARK_SAME_LOOK)
+    found = page.evaluate(RUN_AXE, [within, list(contrast)])
     return [
         f"{rule['id']} ({rule['impact']}): {json.dumps(node['target'])} {node['failureSummary']}"
         for rule in found

@@ -1,15 +1,15 @@
 """Doing an exercise as a student does: in a real JupyterLab, typing into the stub and running the cell."""
 
-import nbformat
 import pytest
 from nbformat.v4 import new_notebook
 from playwright.sync_api import expect
 
 from tests.browser import open_page
+from tests.jupyterlab import open_notebook
+from tests.jupyterlab import run as run_cell
 from tools.insert_exercises import inserted
 from tools.student import without_solutions
 
-NOTEBOOK = "exercises.ipynb"
 PREPARATION = "from lib.exercises.ch1 import"
 RIGHT = "def minha_mascara(n): return torch.ones(n, n).tril().bool()"
 INVERTED = "def minha_mascara(n): return torch.ones(n, n).triu(1).bool()"
@@ -19,27 +19,20 @@ INVERTED = "def minha_mascara(n): return torch.ones(n, n).triu(1).bool()"
 def lab(jupyterlab, browser):
     """JupyterLab with the exercises of chapter 1, as a student gets them, and the preparation run."""
     notebook = without_solutions(inserted(new_notebook(cells=[]), 1), 1)
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(notebook, jupyterlab.folder / NOTEBOOK)
-    with open_page(browser, viewport={"width": 1280, "height": 4000}) as page:
-        page.goto(jupyterlab.url(NOTEBOOK))
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        page.locator(".jp-CodeCell", has_text=PREPARATION).locator(".cm-content").click()
-        page.keyboard.press("Control+Enter")
-        page.get_by_text("Python 3 (ipykernel) | Busy").wait_for()
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    with open_page(browser, fresh=True, viewport={"width": 1280, "height": 4000}) as page:
+        open_notebook(page, jupyterlab, "exercises.ipynb", notebook.cells)
+        run_cell(page.locator(".jp-CodeCell", has_text=PREPARATION))
         yield page
 
 
 def run(page, *, instead: str = "", check: str = "check_causal_mask(minha_mascara)"):
     """Run the cell of the first exercise, with other code in it if asked; its output."""
     cell = page.locator(".jp-CodeCell", has_text=check).last
-    cell.locator(".cm-content").click()
     if instead:
+        cell.locator(".cm-content").click()
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.insert_text(f"{instead}\n\n{check}")
-    page.keyboard.press("Control+Enter")
-    return cell.locator(".jp-OutputArea-output pre")
+    return run_cell(cell)
 
 
 def test_the_stub_invites(lab):

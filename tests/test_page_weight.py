@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Response
 
 from tests.browser import settle
 from tests.test_built_book import soup
@@ -20,9 +20,14 @@ WIDGET_CODE = ("bundles/widgets.js", "bundles/widgets.css")
 def weigh(page: Page, base: str, folder: Path, name: str) -> dict[str, int]:
     """Bytes of each file that opening the page asks for, as a server that compresses would send them."""
     asked = {}  # a dict keeps the order of the requests
-    page.on("response", lambda response: asked.setdefault(unquote(urlparse(response.url).path).lstrip("/")))
+
+    def note(response: Response) -> None:
+        asked.setdefault(unquote(urlparse(response.url).path).lstrip("/"))
+
+    page.on("response", note)
     page.goto(f"{base}/{name}")
     settle(page)
+    page.remove_listener("response", note)
     return {path: compressed(folder / path) for path in asked if (folder / path).is_file()}
 
 

@@ -10,12 +10,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from playwright.sync_api import expect
 
 from lib.attention import attention, causal_mask, softmax
 from lib.masking_mistakes import MISTAKES
 from lib.widgets import mask_explorer
 from lib.widgets.mask_explorer import D_K_CHOICES, KINDS, MAX_TOKENS, PADDED, TEMPERATURES, shown
-from tests.browser import PHONE, axe_violations, page_overflow
+from tests.browser import PHONE, assert_becomes, axe_violations, page_overflow
+from tests.widget_kit import assert_focus_is_visible, move_focus
 from tests.widgets_page import (
     State,
     counting,
@@ -189,14 +191,18 @@ def test_arithmetic_of_every_cell_ends_in_its_weight(page, tmp_path):
 def test_pointer_shows_a_cell_and_leaves_the_chosen_one(page, tmp_path):
     [panel] = open_panels(page, tmp_path, [explorer()])
     title, first = panel.locator(".cw-steps-title"), panel.locator("td[data-i='1'][data-j='0']")
+    pointed, chosen = (
+        re.compile("^" + re.escape(f"“{token}” (linha {i}) olha para “A”"))
+        for token, i in (("menina", 2), ("banco", 5))
+    )
     for cell in first.all():
         cell.hover()
-        assert title.inner_text().startswith("“menina” (linha 2) olha para “A”")
+        expect(title).to_have_text(pointed)
         panel.locator(".cw-formula").hover()
-        assert title.inner_text().startswith("“banco” (linha 5) olha para “A”")
+        expect(title).to_have_text(chosen)
     first.first.click()
     panel.locator(".cw-formula").hover()
-    assert title.inner_text().startswith("“menina” (linha 2) olha para “A”")
+    expect(title).to_have_text(pointed)
 
 
 def check_steps(steps, expected, kind, i, j):
@@ -231,12 +237,12 @@ def test_padding_slider_is_enabled_only_where_it_counts(page, tmp_path):
     slider = panel.locator(".widget-slider", has_text="Tokens reais").locator(".noUi-target")
     for kind in ("causal", "padding", "depois", "causal_padding", "diagonal", "padding"):
         panel.get_by_label("Máscara", exact=True).select_option(label=KINDS[kind])
-        assert (slider.get_attribute("disabled") is None) == (kind in PADDED), kind
+        assert_becomes(lambda: slider.get_attribute("disabled") is None, kind in PADDED)
     set_slider(panel, "Tokens reais", "2")
     for kind in PADDED:
         panel.get_by_label("Máscara", exact=True).select_option(label=KINDS[kind])
-        headers = panel.locator("table[role=grid] th[scope=col]").all_inner_texts()
-        assert headers == ["A", "menina", *["[PAD]"] * 3, "soma"], kind
+        headers = panel.locator("table[role=grid] th[scope=col]")
+        expect(headers, kind).to_have_text(["A", "menina", *["[PAD]"] * 3, "soma"])
 
 
 # --- a wrong formula is seen --------------------------------------------------------------------------------
@@ -284,7 +290,7 @@ def first_difference(panel, scores) -> list[str]:
     """What the comparison finds in the first state, of one for each kind, where it finds anything."""
     for state in [State(kind, 3.0, 16, 2) for kind in KINDS]:
         state.apply(panel)
-        if found := differences(panel, state.shown(scores)):
+        if found := differences.at_once(panel, state.shown(scores)):
             return found
     return []
 
@@ -306,7 +312,7 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
     [panel] = open_panels(page, tmp_path, [explorer()])
     stops = []
     for _ in range(5):
-        page.keyboard.press("Tab")
+        move_focus(page)
         stops.append(
             page.evaluate("document.activeElement.getAttribute('role') || document.activeElement.tagName")
         )
@@ -322,18 +328,17 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
         assert_cell(page, panel, i, j)
     page.keyboard.press("ArrowLeft")
     assert_cell(page, panel, 0, 0)
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Tab")
+    move_focus(page, "Shift+Tab")
+    move_focus(page)
     assert_cell(page, panel, 0, 0)
-    assert panel.locator("td[tabindex='0']").count() == 1
+    expect(panel.locator("td[tabindex='0']")).to_have_count(1)
 
 
 def assert_cell(page, panel, i, j):
     """The focus is on cell (i, j), visibly, and the live region writes out its arithmetic."""
-    focused = page.evaluate("() => ({...document.activeElement.dataset})")
-    assert (int(focused["i"]), int(focused["j"])) == (i, j)
-    assert page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") == "3px"
-    assert panel.locator("[aria-live=polite] .cw-steps-title").inner_text() == (
+    expect(panel.locator(f"td[data-i='{i}'][data-j='{j}']:focus")).to_have_count(1)
+    assert_focus_is_visible(page)
+    expect(panel.locator("[aria-live=polite] .cw-steps-title")).to_have_text(
         f"“{TOKENS[i]}” (linha {i + 1}) olha para “{TOKENS[j]}” (coluna {j + 1})"
     )
 
@@ -398,6 +403,7 @@ def test_two_explorers_do_not_interfere(page, tmp_path):
     before = read(right)
     State("padding", 0.5, 16, 2).apply(left)
     left.locator("td[data-grid=weight]").nth(3).click()
+    assert differences(left, State("padding", 0.5, 16, 2).shown(SCORES)) == []
     assert read(right) == before
     State("depois", 2.0, 64, 5).apply(right)
     assert differences(left, State("padding", 0.5, 16, 2).shown(SCORES)) == []
@@ -443,7 +449,8 @@ CHANGES = """(panel, times) => {
 }"""
 
 
-def test_200_changes_leak_no_nodes_and_no_listeners(page, tmp_path):
+def test_200_changes_leak_no_nodes_and_no_listeners(new_page, tmp_path):
+    page = new_page(fresh=True)
     [panel] = open_panels(page, tmp_path, [explorer()])
     panel.evaluate(CHANGES, 32)  # whatever is made once, on first use, is made now
     before = read(panel)

@@ -2,17 +2,29 @@
 
 import json
 import random
+import re
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import expect
 
 from lib.corruption import Channel
 from lib.widgets.mlm_corruption import MAX_DRAWS, MAX_WORDS, PERCENTAGES, mlm_corruption, shown, words_of
-from tests.browser import PHONE, axe_violations, page_overflow
+from tests.browser import PHONE, assert_becomes, axe_violations, lasting, page_overflow
 from tests.test_widget_base import run_node
-from tests.widget_kit import HOSTILE, after_the_end, assert_ends, growth, open_widgets, survivors, tab_stops
+from tests.widget_kit import (
+    HOSTILE,
+    after_the_end,
+    assert_ends,
+    assert_focus_is_visible,
+    growth,
+    move_focus,
+    open_widgets,
+    survivors,
+    tab_stops,
+)
 from tests.widgets_page import agrees, set_slider
 
 VOCABULARY = ["o", "gato", "banco", "rede", "manga", "vela", "dorme"]
@@ -86,6 +98,7 @@ def read(panel):
     return panel.evaluate(READ)
 
 
+@lasting
 def differences(panel, expected, seed) -> list[str]:
     """Where the page does not say what `lib` computes."""
     page = read(panel)
@@ -206,11 +219,12 @@ def test_page_starts_in_the_state_it_was_given(page, tmp_path):
 def test_shares_always_sum_to_one(page, tmp_path):
     [panel] = open_widgets(page, tmp_path, [widget()])
     set_slider(panel, "Vira outra", "60%")
-    assert (
-        panel.get_by_role("slider", name="Vira [MASK]", exact=True).get_attribute("aria-valuetext") == "40%"
+    masked, swapped = (
+        panel.get_by_role("slider", name=name, exact=True) for name in ("Vira [MASK]", "Vira outra")
     )
+    expect(masked).to_have_attribute("aria-valuetext", "40%")
     set_slider(panel, "Vira [MASK]", "100%")
-    assert panel.get_by_role("slider", name="Vira outra", exact=True).get_attribute("aria-valuetext") == "0%"
+    expect(swapped).to_have_attribute("aria-valuetext", "0%")
     assert differences(panel, shown(SENTENCES[0], VOCABULARY, 15, 100, 0, 0, 1), 0) == []
 
 
@@ -219,7 +233,8 @@ def test_draws_stop_at_the_limit_and_say_so(page, tmp_path):
     many, once = (panel.get_by_role("button", name=name) for name in ("Sortear 100 vezes", "Sortear de novo"))
     for _ in range(9):
         many.click()
-    assert many.is_disabled() and once.is_enabled()
+    expect(many).to_be_disabled()
+    expect(once).to_be_enabled()
     assert differences(panel, shown("gato", VOCABULARY, 15, 80, 10, 0, 901), 900) == []
 
 
@@ -253,7 +268,7 @@ def test_a_wrong_rule_in_the_javascript_is_caught(page, tmp_path):
             State("o gato dorme", 15, 80, 10, 1),
         ):
             state.apply(panel)
-            if found := differences(panel, state.shown(), state.draws - 1):
+            if found := differences.at_once(panel, state.shown(), state.draws - 1):
                 return found
         return []
 
@@ -268,11 +283,11 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
     expected = ["Selecionar", "Vira [MASK]", "Vira outra", "Frase", "Sortear de novo", "Sortear 100 vezes"]
     assert tab_stops(page, 6) == expected
     page.keyboard.press("Space")
-    page.keyboard.press("Shift+Tab")
+    move_focus(page, "Shift+Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    assert_focus_is_visible(page)
     assert differences(panel, shown(SENTENCES[0], VOCABULARY, 15, 80, 10, 0, 102), 101) == []
-    page.keyboard.press("Shift+Tab")
+    move_focus(page, "Shift+Tab")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("O banco fechou")
     assert differences(panel, shown("O banco fechou", VOCABULARY, 15, 80, 10, 0, 1), 0) == []
@@ -296,8 +311,10 @@ def test_two_widgets_do_not_interfere(page, tmp_path):
     before = read(right)
     state = State(SENTENCES[1], 30, 50, 20, 2)
     state.apply(left)
+    assert differences(left, state.shown(), 1) == []
     assert read(right) == before
     right.get_by_role("button", name="Sortear de novo").click()
+    assert_becomes(lambda: "Semente 1." in read(right)["loss"], True)
     assert differences(left, state.shown(), 1) == []
 
 
@@ -312,17 +329,19 @@ def test_fate_is_said_in_words_and_not_by_colour_alone(page, tmp_path):
 def test_typed_text_is_text_never_markup(new_page, tmp_path):
     page = new_page(viewport=PHONE)
     [panel] = open_widgets(page, tmp_path, [widget(rate=100, mask=0, random=0)])
+    message, seen = panel.locator(".cw-refused"), panel.locator(".cw-tokens [data-part=seen]")
     for text in HOSTILE:
         panel.get_by_label("Frase", exact=True).fill(text)
-        says = read(panel)
         words = words_of(text)
         if not words:
-            assert says["message"] == "Escreva pelo menos uma palavra." and says["cards"] == []
+            expect(message).to_have_text("Escreva pelo menos uma palavra.")
+            expect(seen).to_have_count(0)
         elif len(words) > MAX_WORDS:
-            assert says["message"].startswith(f"São {len(words)} palavras") and says["cards"] == []
+            expect(message).to_have_text(re.compile(f"^São {len(words)} palavras"))
+            expect(seen).to_have_count(0)
         else:
-            assert says["message"] == ""
-            assert [card["seen"] for card in says["cards"]] == ["[CLS]", *words, "[SEP]"]
+            expect(message).to_have_text("")
+            expect(seen).to_have_text(["[CLS]", *words, "[SEP]"])
         assert panel.locator("img, script, b").count() == 0
         assert page_overflow(page) == 0
     assert page.evaluate("window.attacked") is None
@@ -342,7 +361,8 @@ CHANGE = """(panel, k) => {
 }"""
 
 
-def test_200_changes_leak_no_nodes_and_no_listeners(page, tmp_path):
+def test_200_changes_leak_no_nodes_and_no_listeners(new_page, tmp_path):
+    page = new_page(fresh=True)
     [panel] = open_widgets(page, tmp_path, [widget()])
     nodes, listeners = growth(page, panel, CHANGE)
     assert listeners <= 0

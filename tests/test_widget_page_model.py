@@ -6,17 +6,20 @@ import re
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from lib import course_model
 from lib.corpus import MASK, PORTUGUESE, posterior, sample
 from lib.widgets.page_model import EXAMPLES, Refused, page_model, read, shown
-from tests.browser import PHONE, axe_violations, page_overflow
+from tests.browser import PHONE, assert_becomes, axe_violations, lasting, page_overflow
 from tests.test_widget_base import run_node
 from tests.widget_kit import (
     HOSTILE,
     after_the_end,
     assert_ends,
+    assert_focus_is_visible,
     growth,
+    move_focus,
     open_widgets,
     survivors,
     tab_stops,
@@ -107,6 +110,7 @@ def page_says(panel):
     return panel.evaluate(READ)
 
 
+@lasting
 def differences(panel, state) -> list[str]:
     """Where the page does not say what `lib` computes."""
     page, expected, found = page_says(panel), state.shown(), []
@@ -321,7 +325,7 @@ def test_a_wrong_formula_in_the_javascript_is_caught(page, tmp_path):
         for text, *rest in ((EXAMPLES[3], 1, 2, 3), ("a moça procurou o banco [MASK]", 0, 1, 2)):
             state = State(text, *rest)
             state.apply(panel)
-            if found := differences(panel, state):
+            if found := differences.at_once(panel, state):
                 return found
         return []
 
@@ -335,19 +339,19 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
     [panel] = open_widgets(page, tmp_path, [page_model()])
     stops = tab_stops(page, 5)
     assert stops[:4] == ["Exemplo", "Camada", "Cabeça", BOX] and stops[4].startswith("Carregar o modelo")
-    assert page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    assert_focus_is_visible(page)
     page.keyboard.press("Enter")
     panel.locator(".cw-results").wait_for()
-    assert page.evaluate("() => document.activeElement.getAttribute('aria-label')") == BOX
+    expect(page.locator(":focus")).to_have_attribute("aria-label", BOX)
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("a goleira [MASK] a [MASK]")
     assert differences(panel, State("a goleira [MASK] a [MASK]")) == []
     assert tab_stops(page, 1) == ["Lacuna"]
     page.keyboard.press("ArrowDown")
     assert differences(panel, State("a goleira [MASK] a [MASK]", 1)) == []
-    page.keyboard.press("Tab")
+    move_focus(page)
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("() => document.activeElement.dataset.j") == "1"
+    expect(page.locator(":focus")).to_have_attribute("data-j", "1")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -371,8 +375,10 @@ def test_two_widgets_do_not_interfere(page, tmp_path):
     before = page_says(right)
     state = State(EXAMPLES[3], 1, 2, 2)
     state.apply(left)
+    assert differences(left, state) == []
     assert page_says(right) == before
     State(EXAMPLES[1], 0, 1, 3).apply(right)
+    assert differences(right, State(EXAMPLES[1], 0, 1, 3)) == []
     assert differences(left, state) == []
 
 
@@ -381,10 +387,10 @@ def test_typed_text_is_text_never_markup(new_page, tmp_path):
     [panel] = opened(page, tmp_path)
     for text in [*HOSTILE, *(f"[MASK] {text}" for text in HOSTILE[:6])]:
         panel.get_by_label(BOX, exact=True).fill(text)
-        says = page_says(panel)
         with pytest.raises(Refused) as refused:
             read(panel.get_by_label(BOX, exact=True).input_value())
-        assert says["message"] == str(refused.value) and not says["visible"], text[:40]
+        assert_becomes(lambda: page_says(panel)["message"], str(refused.value))
+        assert not page_says(panel)["visible"], text[:40]
         assert page_overflow(page) == 0
     assert panel.locator("img, script, b").count() == 0
     assert page.evaluate("window.attacked") is None
@@ -406,7 +412,7 @@ def test_a_model_that_does_not_arrive_is_said_in_words(page, tmp_path):
 
 
 WITH_KERNEL = """async ([esm, state, bundle]) => {
-  const heard = {}, sent = [];
+  const heard = {}, sent = globalThis.sent = [];
   const model = {
     get: name => state[name],
     set: (name, value) => { state[name] = value; },
@@ -419,9 +425,6 @@ WITH_KERNEL = """async ([esm, state, bundle]) => {
   const el = document.body.appendChild(document.createElement("div"));
   module.default.render({ model, el });
   el.querySelector("button").click();
-  const pause = () => new Promise(done => setTimeout(done, 50));
-  for (let k = 0; k < 100 && !el.querySelector("tr[data-word]"); k++) await pause();
-  return sent;
 }"""
 
 
@@ -429,14 +432,17 @@ def test_where_there_is_no_script_the_kernel_is_asked(page):
     widget = page_model().widget
     page.goto("about:blank")
     state = json.loads(json.dumps(widget.get_state(), default=str))
-    assert page.evaluate(WITH_KERNEL, [widget._esm, state, course_model.bundle()]) == [{"wanted": "model"}]
+    page.evaluate(WITH_KERNEL, [widget._esm, state, course_model.bundle()])
+    page.locator("tr[data-word]").first.wait_for()
+    assert page.evaluate("() => globalThis.sent") == [{"wanted": "model"}]
     assert differences(page.locator("body"), State(EXAMPLES[0])) == []
 
 
 # --- nothing is left behind ---------------------------------------------------------------------------------
 
 
-def test_200_changes_leak_nothing(page, tmp_path):
+def test_200_changes_leak_nothing(new_page, tmp_path):
+    page = new_page(fresh=True)
     [panel] = opened(page, tmp_path)
     before = page_says(panel)
     change = """(panel, k) => {

@@ -3,16 +3,21 @@
 import json
 import re
 
-import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Locator, Page, expect
 
 from lib.quizzes import CHAPTERS, Question, ask, questions, right, wrong
 from lib.widgets.quiz import Quiz, quiz, quiz_of, result
-from tests.browser import AXE, DESKTOP, PHONE, axe_violations, open_page, page_overflow, settle
+from tests.browser import (
+    DESKTOP,
+    PHONE,
+    assert_becomes,
+    axe_violations,
+    page_overflow,
+)
 from tests.test_quizzes import chapters_of_the_book
+from tests.widget_kit import move_focus
 from tests.widgets_page import write_page
 
 SMALL = [
@@ -113,7 +118,7 @@ def test_text_is_never_markup(page, tmp_path):
     expect(root.locator("legend code")).to_have_text("a")
     feedback = answer(root, 0, at(SMALL[0], True))
     expect(feedback.locator("p")).to_have_text("✓ Certo. é <b>.")
-    assert feedback.locator("b").count() == 0
+    expect(feedback.locator("b")).to_have_count(0)
 
 
 def test_the_right_answer_unfolds_why_the_others_are_wrong(page, tmp_path):
@@ -121,7 +126,9 @@ def test_the_right_answer_unfolds_why_the_others_are_wrong(page, tmp_path):
     feedback = answer(root, 1, at(SMALL[1], True))
     feedback.get_by_text("E as outras?").click()
     others = [f"{choice.text}: {choice.why}" for choice in SMALL[1].choices if not choice.right]
-    assert [re.sub('[“”"]', "", text) for text in feedback.locator("li").all_inner_texts()] == others
+    assert_becomes(
+        lambda: [re.sub('[“”"]', "", text) for text in feedback.locator("li").all_inner_texts()], others
+    )
 
 
 def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, tmp_path):
@@ -139,7 +146,7 @@ def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, tmp_path
     links = outcome.get_by_role("link")
     assert [link.get_attribute("href") for link in links.all()] == ["#a-secao", "#outra"]
     links.nth(1).click()
-    assert page.evaluate("() => location.hash") == "#outra"
+    page.wait_for_url("**/*#outra")
 
 
 def test_a_section_missed_twice_is_listed_once(page, tmp_path):
@@ -157,7 +164,7 @@ def test_all_right_needs_nothing_read_again(page, tmp_path):
     for i, question in enumerate(SMALL):
         answer(root, i, at(question, True))
     expect(root.locator(".cw-result")).to_have_text("De primeira, 3 de 3. Nada a reler.")
-    assert root.get_by_role("link").count() == 0
+    expect(root.get_by_role("link")).to_have_count(0)
 
 
 def test_checking_without_choosing_asks_for_a_choice(page, tmp_path):
@@ -183,15 +190,16 @@ def test_answers_are_kept_for_the_visit_and_can_be_cleared(page, tmp_path):
 
 
 @pytest.mark.parametrize("stored", ["nonsense", "[[0, 9], [], []]", "[[0]]", "{}", '[[0, 0], "x", []]'])
-def test_a_damaged_memory_is_ignored(stored, page, tmp_path):
-    widget = quiz_of("t", SMALL)
+def test_a_damaged_memory_is_ignored(stored, new_page, tmp_path):
+    page, widget = new_page(fresh=True), quiz_of("t", SMALL)
     page.add_init_script(f"sessionStorage.setItem('quiz t {widget.edition}', {json.dumps(stored)})")
     root = open_quiz(page, tmp_path, widget)
     expect(root.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
     assert not page.problems
 
 
-def test_without_a_memory_the_quiz_works(page, tmp_path):
+def test_without_a_memory_the_quiz_works(new_page, tmp_path):
+    page = new_page(fresh=True)
     page.add_init_script(
         "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })"
     )
@@ -203,18 +211,18 @@ def test_without_a_memory_the_quiz_works(page, tmp_path):
 
 def test_the_keyboard_is_enough(page, tmp_path):
     root = open_quiz(page, tmp_path, quiz_of("t", SMALL))
-    page.keyboard.press("Tab")
+    move_focus(page)
     page.keyboard.press("Space")
     page.keyboard.press("ArrowDown")  # moving among the choices answers nothing
     expect(root.locator(".cw-feedback").first).to_be_empty()
     page.keyboard.press("Enter")
     why = SMALL[0].choices[1].why
     expect(root.locator(".cw-feedback").first).to_contain_text(why)
-    page.keyboard.press("Tab")
+    move_focus(page)
     expect(root.get_by_role("button", name="Conferir").first).to_be_focused()
-    page.keyboard.press("Tab")
+    move_focus(page)
     if SMALL[0].choices[1].right:
-        page.keyboard.press("Tab")  # the unfolding of the others comes first
+        move_focus(page)  # the unfolding of the others comes first
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(root.locator(".cw-result")).to_have_text("Respondidas: 2 de 3.")
@@ -256,70 +264,5 @@ def test_the_built_page_has_an_anchor_for_every_section(chapter, book_dir):
     assert {plain(question.section) for question in questions(chapter)} <= found
 
 
-# The chapters whose notebook shows its quiz; in the others there is nothing to open.
-WITH_QUIZ = [c for c, path in chapters_of_the_book().items() if f'quiz(\\"{c}\\")' in path.read_text("utf-8")]
-
-
-@pytest.mark.parametrize("chapter", WITH_QUIZ)
-def test_every_link_of_the_result_leads_to_its_section(chapter, page, book_url):
-    page.goto(f"{book_url}/book/{chapters_of_the_book()[chapter].stem}.html")
-    settle(page)
-    root = drawn(page)
-    asked = questions(chapter)
-    for i, question in enumerate(asked):
-        answer(root, i, at(question, False))
-    sections = list(dict.fromkeys(question.section for question in asked))
-    items = root.locator(".cw-result li")
-    expect(items).to_have_count(len(sections))
-    for i, section in enumerate(sections):
-        href = items.nth(i).get_by_role("link").get_attribute("href")
-        heading = page.evaluate(
-            "id => document.getElementById(id)?.querySelector('h1,h2,h3,h4')?.textContent",
-            page.evaluate("href => decodeURIComponent(href.slice(1))", href),
-        )
-        assert heading and plain(section) in heading, (section, href)
-    assert not page.problems
-
-
-# --- JupyterLab ---------------------------------------------------------------------------------------------
-
-
-def test_in_jupyterlab_the_quiz_is_the_same_and_python_knows_the_answers(jupyterlab, browser):
-    cells = [
-        new_markdown_cell("## Quando a máscara está errada"),
-        new_code_cell('from lib.widgets import quiz\nteste = quiz("01")\nteste'),
-        new_code_cell("print(teste.result())"),
-    ]
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=cells, metadata=metadata), jupyterlab.folder / "quiz.ipynb")
-    with open_page(browser) as page:
-        page.goto(jupyterlab.url("quiz.ipynb"))
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        root = drawn(page)
-        asked = questions("01")
-        for i, question in enumerate(asked):
-            answer(root, i, at(question, i != 3))
-        expect(root.locator(".cw-result p")).to_contain_text(
-            f"De primeira, {len(asked) - 1} de {len(asked)}."
-        )
-        expect(root.locator(".cw-result").get_by_role("link")).to_have_text("Quando a máscara está errada")
-        title = page.get_by_role("heading", name="Quando a máscara está errada", level=2)
-        expect(title).not_to_be_in_viewport()
-        root.locator(".cw-result").get_by_role("link").click()
-        expect(title).to_be_in_viewport()
-        # Arrows and Enter stay in the quiz: JupyterLab's own shortcuts would move or run cells.
-        root.get_by_role("radio").first.focus()
-        page.keyboard.press("ArrowDown")
-        expect(root.get_by_role("radio").nth(1)).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(root.locator(".cw-feedback").first).to_contain_text(asked[0].choices[1].why.split("*")[0])
-        page.locator(".jp-Cell").nth(2).locator(".cm-content").click()
-        page.keyboard.press("Control+Enter")
-        said = f"Result(answered={len(asked)}, right_at_first={len(asked) - 1}"
-        expect(page.locator(".jp-Cell").nth(2).locator(".jp-OutputArea-output pre")).to_contain_text(said)
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = page.evaluate("() => axe.run('.cw-quiz', { resultTypes: ['violations'] })")["violations"]
-        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
-        assert page.problems.external == [] and page.problems.console == []
+# Every link of the result leads to its section: test_widget_book sees it, which has each chapter open.
+# The quiz in JupyterLab: test_widgets_in_jupyterlab has it beside all other widgets.

@@ -10,11 +10,13 @@ from lib.encoder import Trace
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.real_attention import MASKS, SENTENCES, VIEWS, real_attention, shown, thousandths
-from tests.browser import PHONE, axe_violations, page_overflow
+from tests.browser import PHONE, assert_becomes, axe_violations, lasting, page_overflow
 from tests.widget_kit import (
     after_the_end,
     assert_ends,
+    assert_focus_is_visible,
     growth,
+    move_focus,
     open_widgets,
     survivors,
     tab_stops,
@@ -92,6 +94,7 @@ def said(text):
     return re.findall(r"(\S+) (\d+,\d)%", text)
 
 
+@lasting
 def differences(panel, state) -> list[str]:
     """Where the page does not say what `lib` computes."""
     page, expected, found = read(panel), state.shown(), []
@@ -223,7 +226,7 @@ def test_a_wrong_formula_in_the_javascript_is_caught(page, tmp_path):
             State(3, "bidirecional", 3, 2, "linhas", 1, 3),
         ):
             state.apply(panel)
-            if found := differences(panel, state):
+            if found := differences.at_once(panel, state):
                 return found
         return []
 
@@ -236,15 +239,15 @@ def test_a_wrong_formula_in_the_javascript_is_caught(page, tmp_path):
 def test_everything_works_by_keyboard_alone(page, tmp_path):
     [panel] = open_widgets(page, tmp_path, [real_attention()])
     assert tab_stops(page, 5) == ["Frase", "Camada", "Cabeça", "Máscara", "Vista"]
-    page.keyboard.press("Tab")
+    move_focus(page)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("End")
-    assert page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    assert_focus_is_visible(page)
     last = len(State(0, "causal", 1, 1).shown().tokens) - 1
     assert differences(panel, State(0, "bidirecional", 1, 1, "matriz", 2, last)) == []
-    page.keyboard.press("Shift+Tab")
+    move_focus(page, "Shift+Tab")
     page.keyboard.press("ArrowDown")  # the view of lines
-    page.keyboard.press("Tab")
+    move_focus(page)
     page.keyboard.press("ArrowDown")
     assert differences(panel, State(0, "bidirecional", 1, 1, "linhas", 3, last)) == []
 
@@ -267,6 +270,7 @@ def test_two_widgets_do_not_interfere(page, tmp_path):
     before = read(right)
     state = State(1, "causal", 5, 3, "linhas", 4, 2)
     state.apply(left)
+    assert differences(left, state) == []
     assert read(right) == before
     right.get_by_role("radio").nth(4).check()
     assert differences(left, state) == []
@@ -302,7 +306,7 @@ def test_tokens_are_text_never_markup(new_page, tmp_path):
     [panel] = open_widgets(page, tmp_path, [real_attention(HOSTILE)])
     for k, text in enumerate(HOSTILE):
         panel.get_by_label("Frase", exact=True).select_option(index=k)
-        assert read(panel)["headers"] == Tokenizer.minilm().encode(text).tokens
+        assert_becomes(lambda: read(panel)["headers"], Tokenizer.minilm().encode(text).tokens)
     assert panel.locator("img, script, b").count() == 0
     assert page.evaluate("window.attacked") is None
     assert page_overflow(page) == 0
@@ -312,7 +316,8 @@ def test_tokens_are_text_never_markup(new_page, tmp_path):
 # --- nothing is left behind ---------------------------------------------------------------------------------
 
 
-def test_200_changes_leak_nothing(page, tmp_path):
+def test_200_changes_leak_nothing(new_page, tmp_path):
+    page = new_page(fresh=True)
     [panel] = open_widgets(page, tmp_path, [real_attention()])
     before = read(panel)
     change = """(panel, k) => {

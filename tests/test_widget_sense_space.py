@@ -5,14 +5,23 @@ import re
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from lib.geometry import standardize
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.sense_space import SCALES, WORDS, sense_space, shown
 from lib.word_vectors import cosines, word_vector
-from tests.browser import PHONE, axe_violations, page_overflow
-from tests.widget_kit import after_the_end, assert_ends, growth, open_widgets, survivors, tab_stops
+from tests.browser import PHONE, axe_violations, lasting, page_overflow
+from tests.widget_kit import (
+    after_the_end,
+    assert_ends,
+    assert_focus_is_visible,
+    growth,
+    open_widgets,
+    survivors,
+    tab_stops,
+)
 from tests.widgets_page import agrees, set_slider
 
 LAST = 6
@@ -58,6 +67,7 @@ def read(panel):
     return panel.evaluate(READ)
 
 
+@lasting
 def differences(panel, state) -> list[str]:
     """Where the page does not say what `lib` computes."""
     page, expected, word, found = read(panel), state.shown(), WORDS[state.word], []
@@ -184,7 +194,7 @@ def test_a_wrong_formula_in_the_javascript_is_caught(page, tmp_path):
     def difference(panel):
         for state in (State(0, 6, "z", 5), State(1, 3, "cru", 2)):
             state.apply(panel)
-            if found := differences(panel, state):
+            if found := differences.at_once(panel, state):
                 return found
         return []
 
@@ -202,10 +212,10 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
         "Vetores",
         *(f"{i + 1}. {WORDS[0].sentences[i]}" for i in (0, 1)),
     ]
-    assert page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    assert_focus_is_visible(page)
     page.keyboard.press("Enter")
     assert differences(panel, State(0, 6, "cru", 1)) == []
-    assert panel.locator("button[aria-pressed=true]").count() == 1
+    expect(panel.locator("button[aria-pressed=true]")).to_have_count(1)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -226,8 +236,10 @@ def test_two_widgets_do_not_interfere(page, tmp_path):
     before = read(right)
     state = State(0, 4, "z", 3)
     state.apply(left)
+    assert differences(left, state) == []
     assert read(right) == before
     State(1, 1, "z", 6).apply(right)
+    assert differences(right, State(1, 1, "z", 6)) == []
     assert differences(left, state) == []
 
 
@@ -256,7 +268,8 @@ def test_sentences_are_text_never_markup(new_page, tmp_path):
 # --- nothing is left behind ---------------------------------------------------------------------------------
 
 
-def test_200_changes_leak_nothing(page, tmp_path):
+def test_200_changes_leak_nothing(new_page, tmp_path):
+    page = new_page(fresh=True)
     [panel] = open_widgets(page, tmp_path, [sense_space()])
     before = read(panel)
     change = """(panel, k) => {

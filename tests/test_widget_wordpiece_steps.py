@@ -2,18 +2,30 @@
 
 import json
 import random
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import expect
 
 from lib import porttinari
 from lib.tokenizer import Tokenizer
 from lib.widgets.wordpiece_steps import MAX_WORDS, shown, wordpiece_steps, words_of
-from tests.browser import PHONE, axe_violations, page_overflow
+from tests.browser import PHONE, axe_violations, lasting, page_overflow
 from tests.test_widget_base import run_node
-from tests.widget_kit import HOSTILE, after_the_end, assert_ends, growth, open_widgets, survivors, tab_stops
+from tests.widget_kit import (
+    HOSTILE,
+    after_the_end,
+    assert_ends,
+    assert_focus_is_visible,
+    growth,
+    move_focus,
+    open_widgets,
+    survivors,
+    tab_stops,
+)
 
 TRAINING = [str(sentence) for sentence in porttinari.load("dev")]
 READERS = {
@@ -61,6 +73,7 @@ def set_step(panel, step):
     )
 
 
+@lasting
 def differences(panel, expected, chosen=0) -> list[str]:
     """Where the page does not say what `lib` computes."""
     page = panel.evaluate(READ)
@@ -206,11 +219,12 @@ def test_buttons_walk_through_every_step(page, tmp_path):
     last = len(shown(TEXTS[0], tokenizer).pieces.steps)
     back = panel.get_by_role("button", name="Passo anterior")
     forward = panel.get_by_role("button", name="Próximo passo")
-    assert forward.is_disabled() and last > 5
+    expect(forward).to_be_disabled()
+    assert last > 5
     for step in range(last - 1, 0, -1):
         back.click()
         assert differences(panel, shown(TEXTS[0], tokenizer, 0, step)) == []
-    assert back.is_disabled()
+    expect(back).to_be_disabled()
     forward.click()
     assert differences(panel, shown(TEXTS[0], tokenizer, 0, 2)) == []
 
@@ -257,7 +271,7 @@ def test_a_wrong_rule_in_the_javascript_is_caught(page, tmp_path):
             panel.get_by_label("Vocabulário", exact=True).select_option(label=name)
             for text in TEXTS:
                 panel.get_by_label("Texto", exact=True).fill(text)
-                if found := differences(panel, shown(text, tokenizer)):
+                if found := differences.at_once(panel, shown(text, tokenizer)):
                     return found
         return []
 
@@ -275,13 +289,13 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
     page.keyboard.press("Enter")
     last = len(shown("rapidamente", tokenizer).pieces.steps)
     assert differences(panel, shown("avó rapidamente", tokenizer, 1), 1) == []
-    page.keyboard.press("Tab")
+    move_focus(page)
     page.keyboard.press("Space")
     assert differences(panel, shown("avó rapidamente", tokenizer, 1, last - 1), 1) == []
-    page.keyboard.press("Tab")
+    move_focus(page)
     page.keyboard.press("Home")
     assert differences(panel, shown("avó rapidamente", tokenizer, 1, 1), 1) == []
-    assert page.evaluate("() => getComputedStyle(document.activeElement).outlineWidth") == "3px"
+    assert_focus_is_visible(page)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -302,8 +316,10 @@ def test_two_widgets_do_not_interfere(page, tmp_path):
     left, right = open_widgets(page, tmp_path, [widget(), widget(TEXTS[2])])
     left.get_by_label("Vocabulário", exact=True).select_option(label="Sem acentos")
     left.get_by_label("Texto", exact=True).fill(TEXTS[1])
+    assert differences(left, shown(TEXTS[1], READERS["Sem acentos"])) == []
     assert differences(right, shown(TEXTS[2], READERS["Com acentos"])) == []
     right.locator("[data-word]").nth(1).click()
+    assert differences(right, shown(TEXTS[2], READERS["Com acentos"], 1), 1) == []
     assert differences(left, shown(TEXTS[1], READERS["Sem acentos"])) == []
 
 
@@ -320,9 +336,10 @@ def test_typed_text_is_text_never_markup(new_page, tmp_path):
             assert differences(panel, shown(typed, tokenizer)) == [], text
         else:
             refused += 1
+            message = f"São {count} palavras" if count else "Escreva pelo menos uma"
+            expect(panel.locator(".cw-refused")).to_have_text(re.compile(f"^{message}"))
             says = panel.evaluate(READ)
             assert says["tokens"] == [] and says["words"] == []
-            assert says["message"].startswith(f"São {count} palavras" if count else "Escreva pelo menos uma")
         assert panel.locator("img, script, b").count() == 0
         assert page_overflow(page) == 0
     assert refused >= 3 and page.evaluate("window.attacked") is None
@@ -342,7 +359,8 @@ CHANGE = """(panel, k) => {
 }"""
 
 
-def test_200_changes_leak_no_nodes_and_no_listeners(page, tmp_path):
+def test_200_changes_leak_no_nodes_and_no_listeners(new_page, tmp_path):
+    page = new_page(fresh=True)
     [panel] = open_widgets(page, tmp_path, [widget()])
     nodes, listeners = growth(page, panel, CHANGE)
     assert listeners <= 0

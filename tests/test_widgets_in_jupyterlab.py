@@ -1,11 +1,13 @@
 """The widgets in a real JupyterLab, all in one notebook: same numbers, and Python knows them."""
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from playwright.sync_api import expect
 
+from lib.quizzes import questions
 from lib.tokenizer import Tokenizer
+from lib.widgets.mask_explorer import KINDS
+from lib.widgets.quiz import Result
 from tests import test_widget_cross_entropy_bars as bars
 from tests import test_widget_mlm_corruption as mlm
 from tests import test_widget_page_model as model
@@ -13,15 +15,19 @@ from tests import test_widget_parameter_counter as counter
 from tests import test_widget_real_attention as attention
 from tests import test_widget_sense_space as senses
 from tests import test_widget_wordpiece_steps as wordpiece
-from tests.browser import open_page
+from tests import widgets_page as masks
+from tests.browser import DESKTOP, axe_violations, open_page
+from tests.jupyterlab import expect_in_python as expect_in_cell
+from tests.jupyterlab import open_notebook, run, run_all
+from tests.test_widget_quiz import answer, at
 from tests.widget_kit import drawn_widgets
 
-NOTEBOOK = "widgets.ipynb"
+TOKENS = ["o", "gato", "dorme"]
+SCORES = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]
 PIECES = ["o", "gat", "##inho", "corre", "rapida", "##mente", "ra"]
-CELLS = [
-    "from lib.tokenizer import Tokenizer\n"
-    "from lib.widgets import cross_entropy_bars, mlm_corruption, parameter_counter, wordpiece_steps\n"
-    "from lib.widgets import page_model, real_attention, sense_space",
+SECTION = "Quando a máscara está errada"
+WIDGETS = [
+    f"explorer = mask_explorer({TOKENS}, {SCORES}, d_k=2)\nexplorer",
     f"corruption = mlm_corruption({mlm.SENTENCES[0]!r}, {mlm.VOCABULARY}, seed=0)\ncorruption",
     f"bars = cross_entropy_bars({bars.WORDS}, {bars.LOGITS})\nbars",
     "counter = parameter_counter()\ncounter",
@@ -29,49 +35,86 @@ CELLS = [
     "heads = real_attention()\nheads",
     "model = page_model()\nmodel",
     "senses = sense_space()\nsenses",
-    "print('sorteio', corruption.widget.text, corruption.widget.shown().counted)\n"
-    "print('perda', round(bars.widget.shown().loss, 6))\n"
-    "print('total', counter.widget.shown().count.total)\n"
-    "print('passo', pieces.widget.text, pieces.widget.word, pieces.widget.step)\n"
-    "weights = heads.widget.shown().weights\n"
-    "print('cabeça', heads.widget.cell, [round(x, 4) for x in weights[heads.widget.cell[0]].tolist()])\n"
-    "print('lacuna', model.widget.text, model.widget.gap, round(model.widget.shown().divergence, 3))\n"
-    "print('sentidos', senses.widget.chosen, round(senses.widget.shown().anisotropy, 4))",
+    "teste = quiz('01')\nteste",
 ]
+CONTROLS = [4, 3, 3, 9, 1, 5, 3, 3]
+PRINT = """w = explorer.widget
+place = w.temperatures[w.temperature_index], w.d_k_choices[w.d_k_index], w.real_tokens, w.cell
+print('máscara', w.kinds[w.kind_index], *place, w.shown().weights.round(decimals=3).tolist())
+print('sorteio', corruption.widget.text, corruption.widget.shown().counted)
+print('perda', round(bars.widget.shown().loss, 6))
+print('total', counter.widget.shown().count.total)
+print('passo', pieces.widget.text, pieces.widget.word, pieces.widget.step)
+weights = heads.widget.shown().weights
+print('cabeça', heads.widget.cell, [round(x, 4) for x in weights[heads.widget.cell[0]].tolist()])
+print('lacuna', model.widget.text, model.widget.gap, round(model.widget.shown().divergence, 3))
+print('sentidos', senses.widget.chosen, round(senses.widget.shown().anisotropy, 4))
+print('teste', teste.result())"""
+CELLS = [
+    new_markdown_cell(f"## {SECTION}"),
+    new_code_cell("from lib.tokenizer import Tokenizer\nfrom lib.widgets import *"),
+    *map(new_code_cell, WIDGETS),
+    new_code_cell("pass  # a test writes here"),
+    new_code_cell(PRINT),
+]
+TALL = {"width": 1280, "height": 12000}  # JupyterLab draws the cells that are in view
 
 
 @pytest.fixture(scope="module")
 def lab(jupyterlab, browser):
     """JupyterLab with the notebook open and all its cells run; the page and the panels."""
-    notebook = new_notebook(
-        cells=[new_code_cell(source) for source in CELLS],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-    )
-    nbformat.write(notebook, jupyterlab.folder / NOTEBOOK)
-    with open_page(browser, viewport={"width": 1280, "height": 8000}) as page:
-        page.goto(jupyterlab.url(NOTEBOOK))
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        yield page, drawn_widgets(page, [3, 3, 9, 1, 5, 3, 3])
+    with open_page(browser, fresh=True, viewport=TALL) as page:
+        open_notebook(page, jupyterlab, "widgets.ipynb", CELLS)
+        run_all(page)
+        yield page, drawn_widgets(page, CONTROLS)
 
 
 def expect_in_python(page, text: str) -> None:
-    """Run the printing cell until Python knows: a busy kernel gets the last of many changes later."""
-    cell = page.locator(".jp-Cell").nth(len(CELLS) - 1)
-    for attempt in range(9):
-        cell.locator(".cm-content").click()
-        page.keyboard.press("Control+Enter")
-        try:
-            expect(cell.locator(".jp-OutputArea-output pre")).to_contain_text(text, timeout=2000)
-            return
-        except AssertionError:
-            if attempt == 8:
-                raise
+    """The last cell, run again, prints `text`."""
+    expect_in_cell(page.locator(".jp-Cell").nth(len(CELLS) - 1), text)
+
+
+def known(state: masks.State, cell: list[int]) -> str:
+    """What Python prints of the explorer once every control and the chosen cell have reached it."""
+    weights = state.shown(SCORES).weights.round(decimals=3).tolist()
+    return f"máscara {state.kind} {state.temperature} {state.d_k} {state.real_tokens} {cell} {weights}\n"
+
+
+def test_explorer_shows_what_lib_computes_and_python_knows_it(lab):
+    page, (panel, *_) = lab
+    expect_in_python(page, known(masks.State("causal", 1.0, 2, 2), [2, 0]))
+    for state in (
+        masks.State("bidirecional", 1.0, 2, 2),
+        masks.State("padding", 0.5, 8, 1),
+        masks.State("zerada", 2.0, 4, 1),
+    ):
+        state.apply(panel)
+        assert masks.differences(panel, state.shown(SCORES)) == [], state
+        expect_in_python(page, known(state, [2, 0]))
+
+
+def test_chosen_cell_travels_to_python(lab):
+    page, (panel, *_) = lab
+    panel.locator("td[data-grid=weight][data-i='0'][data-j='1']").click()
+    page.keyboard.press("ArrowDown")
+    expect_in_python(page, " [1, 1] [[")
+
+
+def test_python_moves_the_explorer(lab):
+    page, (panel, *_) = lab
+    masks.State("causal", 1.0, 2, 2).apply(panel)
+    # What the page still had to say would undo what Python is going to set.
+    expect_in_python(page, "máscara causal 1.0 2 ")
+    moving = page.locator(".jp-Cell").nth(len(CELLS) - 2)
+    moving.locator(".cm-content").fill(f"explorer.widget.kind_index = {list(KINDS).index('depois')}")
+    run(moving)
+    expect(panel.locator(".cw-verdict")).to_contain_text("Erro: máscara depois da softmax")
+    expect(panel.locator("select")).to_have_value("Erro: depois da softmax")
+    assert masks.differences(panel, masks.State("depois", 1.0, 2, 2).shown(SCORES)) == []
 
 
 def test_corruption_is_that_of_lib_and_python_knows_the_sentence(lab):
-    page, (panel, *_) = lab
+    page, (_, panel, *_) = lab
     state = mlm.State("O gato dorme na rede", 60, 50, 30, 3)
     state.apply(panel)
     assert mlm.differences(panel, state.shown(), 2) == []
@@ -79,18 +122,18 @@ def test_corruption_is_that_of_lib_and_python_knows_the_sentence(lab):
 
 
 def test_keys_typed_into_a_widget_are_text_and_no_command_of_jupyterlab(lab):
-    page, (panel, *_) = lab
+    page, (_, panel, *_) = lab
     field = panel.get_by_label("Frase", exact=True)
     field.click()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("abdd m00 zy")  # letters that, outside a text field, would cut and delete cells
-    assert field.input_value() == "abdd m00 zy"
-    assert page.locator(".jp-Cell").count() == len(CELLS)
+    expect(field).to_have_value("abdd m00 zy")
+    expect(page.locator(".jp-Cell")).to_have_count(len(CELLS))
     expect_in_python(page, "sorteio abdd m00 zy")
 
 
 def test_bars_are_those_of_lib_and_python_knows_the_loss(lab):
-    page, (_, panel, *_) = lab
+    page, (_, _, panel, *_) = lab
     reader = bars.Reader(panel)
     reader.choose(2, "probabilidades", 0.1)
     reader.drag(2, 0.63)
@@ -99,7 +142,7 @@ def test_bars_are_those_of_lib_and_python_knows_the_loss(lab):
 
 
 def test_counter_is_that_of_lib_and_python_knows_the_model(lab):
-    page, (_, _, panel, *_) = lab
+    page, (_, _, _, panel, *_) = lab
     reader = counter.Reader(panel)
     reader.choose("gpt-1")
     reader.size("layers", 6)
@@ -109,7 +152,7 @@ def test_counter_is_that_of_lib_and_python_knows_the_model(lab):
 
 
 def test_steps_are_those_of_lib_and_python_knows_the_step(lab):
-    page, (_, _, _, panel, *_) = lab
+    page, (_, _, _, _, panel, *_) = lab
     tokenizer = Tokenizer(PIECES)
     panel.get_by_label("Texto", exact=True).fill("o gatinho corre rapidamente")
     panel.locator("[data-word]").nth(3).click()
@@ -142,6 +185,45 @@ def test_senses_are_those_of_lib_and_python_knows_the_choice(lab):
     state.apply(panel)
     assert senses.differences(panel, state) == []
     expect_in_python(page, f"sentidos 6 {round(state.shown().anisotropy, 4)}")
+
+
+def test_quiz_is_the_same_and_python_knows_the_answers(lab):
+    page, _ = lab
+    page.set_viewport_size(DESKTOP)
+    root, asked = page.locator(".cw-quiz"), questions("01")
+    outcome = root.locator(".cw-result")
+    for i, question in enumerate(asked):
+        answer(root, i, at(question, i != 3))
+    expect(outcome.locator("p")).to_contain_text(f"De primeira, {len(asked) - 1} de {len(asked)}.")
+    expect(outcome.get_by_role("link")).to_have_text(SECTION)
+    title = page.get_by_role("heading", name=SECTION, level=2)
+    expect(title).not_to_be_in_viewport()
+    outcome.get_by_role("link").click()
+    expect(title).to_be_in_viewport()
+    # Arrows and Enter stay in the quiz: JupyterLab's own shortcuts would move or run cells.
+    root.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(root.get_by_role("radio").nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(root.locator(".cw-feedback").first).to_contain_text(asked[0].choices[1].why.split("*")[0])
+    page.set_viewport_size(TALL)
+    expect_in_python(page, f"teste {Result(len(asked), len(asked) - 1, (SECTION,))}")
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_no_accessibility_violation_of_ours_in_either_theme(lab, theme):
+    page, _ = lab
+    page.keyboard.press("Control+Shift+c")
+    palette = page.locator("#modal-command-palette")
+    palette.locator("input").fill(f"Use Theme: {theme}")
+    # Enter takes the command that is highlighted, and the list follows the typing a little later.
+    expect(palette.locator(".lm-CommandPalette-item.lm-mod-active")).to_contain_text(theme)
+    page.keyboard.press("Enter")
+    expect(palette).to_be_hidden()
+    light = str(theme.endswith("Light")).lower()
+    page.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached")
+    # The rest of the interface is JupyterLab's own; what is ours is inside the panels and the quiz.
+    assert axe_violations(page, within=".cw-panel, .cw-quiz") == []
 
 
 def test_nothing_external_and_no_error_in_the_whole_session(lab):

@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from torch import Tensor
 
 from lib.widgets.base import CourseWidget, Panel
+from tests.browser import lasting
 from tests.widgets_page import counting, write_page
 
 HOSTILE = [
@@ -64,7 +65,7 @@ def survivors(
     """The mutations that the comparison does not see; the intact widget must show no difference."""
     mutants = [broken(make(), old, new) for old, new in mutations.values()]
     intact, *panels = open_widgets(page, folder, [make(), *mutants])
-    assert difference(intact) == []
+    assert lasting(difference)(intact) == []
     return [name for name, panel in zip(mutations, panels, strict=True) if not difference(panel)]
 
 
@@ -142,11 +143,23 @@ def assert_ends(result: dict) -> None:
     assert result["afterEnd"], "a control must change nothing after the end of its view"
 
 
+def move_focus(page: Page, key: str = "Tab") -> None:
+    """Press a key that moves the focus, and wait until it has moved."""
+    page.evaluate("() => { globalThis.focusedBefore = document.activeElement }")
+    page.keyboard.press(key)
+    page.wait_for_function("() => document.activeElement !== globalThis.focusedBefore")
+
+
+def assert_focus_is_visible(page: Page) -> None:
+    """What has the focus has the outline of the course around it."""
+    expect(page.locator(":focus")).to_have_css("outline-width", "3px")
+
+
 def tab_stops(page: Page, count: int) -> list[str]:
     """Press Tab `count` times; the accessible name (or text) of each stop."""
     stops = []
     for _ in range(count):
-        page.keyboard.press("Tab")
+        move_focus(page)
         stops.append(
             page.evaluate(
                 "() => { const e = document.activeElement;"

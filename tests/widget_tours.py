@@ -29,6 +29,7 @@ from tests import test_widget_real_attention as attention
 from tests import test_widget_sense_space as senses
 from tests import test_widget_wordpiece_steps as wordpiece
 from tests import widgets_page as masks
+from tests.browser import lasting
 from tests.test_widget_quiz import answer
 
 Stops = Iterator[tuple[object, list[str]]]
@@ -122,8 +123,13 @@ def quiz_stops(root: Locator, stored: dict) -> Stops:
     for i, question in enumerate(stored["questions"]):
         k = (i + 1) % len(question["choices"])
         verdict = "right" if question["choices"][k]["right"] else "wrong"
-        said = answer(root, i, k).get_attribute("data-verdict")
-        yield question["text"], [] if said == verdict else [f"page {said}, lib {verdict}"]
+        yield question["text"], wrong_verdict(answer(root, i, k), verdict)
+
+
+@lasting
+def wrong_verdict(feedback: Locator, verdict: str) -> list[str]:
+    said = feedback.get_attribute("data-verdict")
+    return [] if said == verdict else [f"page {said}, lib {verdict}"]
 
 
 TOURS = [

@@ -17,6 +17,7 @@ from playwright.sync_api import Locator, Page
 
 from lib.widgets.base import Panel
 from lib.widgets.mask_explorer import KINDS, PADDED, Shown, shown
+from tests.browser import lasting, next_frame
 from tools.console import ROOT
 
 SCRIPT = "vendor/bundles/widgets.js"
@@ -158,6 +159,7 @@ def read_steps(panel: Locator) -> list[dict]:
     return panel.evaluate(READ_STEPS)
 
 
+@lasting
 def differences(panel: Locator, expected: Shown) -> list[str]:
     """Where the numbers on the page are not those of `lib`, to the precision that the page shows."""
     page = read(panel)
@@ -202,6 +204,7 @@ def counting(page: Page) -> Iterator:
     session.send("Performance.enable")
 
     def count() -> tuple[int, int]:
+        next_frame(page)  # what a change put off until the next frame is done
         session.send("HeapProfiler.collectGarbage")
         metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
         return int(metrics["Nodes"]), int(metrics["JSEventListeners"])
