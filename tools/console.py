@@ -6,6 +6,7 @@ It also runs before the virtual environment exists, so it uses the standard libr
 import re
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,6 +21,6 @@ def plain(text):
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-def fail(sentence):
+def fail(sentence) -> NoReturn:
     """End the command with one sentence on stderr instead of a traceback."""
     sys.exit(f"error: {sentence}")

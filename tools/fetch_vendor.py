@@ -84,11 +84,11 @@ def unpack(package: dict, tarball: Path, folder: Path) -> None:
                 continue
             relative = path.relative_to(root)
             patterns = {pattern for pattern in package["files"] if fnmatch(str(relative), pattern)}
-            if patterns:
+            if patterns and (file := archive.extractfile(member)):
                 unmatched -= patterns
                 target = folder / relative
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.extractfile(member).read())
+                target.write_bytes(file.read())
     if unmatched:
         fail(f"{package['name']}@{package['version']} has no {sorted(unmatched)}: correct tools/vendor.toml.")
 
@@ -120,7 +120,7 @@ def as_package(module: dict) -> dict:
 def installed(name: str) -> Path:
     """The folder of an installed Python package, without importing it."""
     package = importlib.util.find_spec(name)
-    if package is None:
+    if package is None or package.origin is None:
         fail(f"{name} is not installed: run `make setup`.")
     return Path(package.origin).parent
 

@@ -15,6 +15,7 @@ makes today has another fingerprint, even if all that changed is the JavaScript.
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ class CourseWidget(anywidget.AnyWidget):
 class Panel(ipywidgets.VBox):
     """Controls above the widget that they drive. It reads as that widget in text outputs."""
 
-    def __init__(self, widget: CourseWidget, controls: list[ipywidgets.Widget]) -> None:
+    def __init__(self, widget: CourseWidget, controls: Sequence[ipywidgets.Widget]) -> None:
         box = ipywidgets.Box(controls)
         box.add_class("cw-controls")
         super().__init__([box, widget])

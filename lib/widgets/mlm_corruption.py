@@ -122,8 +122,8 @@ class MLMCorruption(CourseWidget):
     def shown(self) -> Shown:
         """What the view shows right now."""
         indices = (self.rate_index, self.mask_index, self.random_index)
-        shares = (self.percentages[i] for i in indices)
-        return shown(self.text, self.vocabulary, *shares, self.first_seed, self.draws)
+        rate, mask, random = (self.percentages[i] for i in indices)
+        return shown(self.text, self.vocabulary, rate, mask, random, self.first_seed, self.draws)
 
 
 def mlm_corruption(

@@ -103,7 +103,7 @@ def read(text: str) -> list[int]:
         raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}")
     if MASK not in ids:
         raise Refused(f"Falta a lacuna: escreva {MASK_TOKEN} no lugar de uma palavra.")
-    return ids
+    return [i for i in ids if i is not None]
 
 
 def _id(word: str) -> int | None:

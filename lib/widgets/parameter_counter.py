@@ -4,8 +4,9 @@
 work the closed form of `forward_flops`, which the tests hold equal to what torch counts on the real modules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import traitlets
 from ipywidgets import Dropdown, SelectionSlider, jslink
@@ -76,8 +77,8 @@ def shown(config: Config, *, mlm_head: bool = False, tokens: int = BERT_TOKENS) 
     parts = count(config, mlm_head=mlm_head)
     forward = forward_flops(config, mlm_head=mlm_head)
     # The backward pass multiplies twice where the forward pass does once: for the weights and for the inputs.
-    bytes_of = (parts.total * size for size in (FLOAT32, FLOAT16, ADAM))
-    return Shown(parts, *bytes_of, forward, 3 * forward * tokens)
+    float32, float16, training = (parts.total * size for size in (FLOAT32, FLOAT16, ADAM))
+    return Shown(parts, float32, float16, training, forward, 3 * forward * tokens)
 
 
 def forward_flops(config: Config, *, mlm_head: bool = False) -> float:
@@ -122,13 +123,15 @@ class ParameterCounter(CourseWidget):
         return shown(self.config(), mlm_head=bool(self.head_index), tokens=tokens)
 
 
-def config_of(sizes: dict[str, int], flags: dict[str, int]) -> Config:
+def config_of(sizes: dict[str, Any], flags: dict[str, int]) -> Config:
     """The sizes of the sliders and the flags of a preset as a configuration."""
     first = flags["first_position"]
     return Config(
         **sizes,
         segments=flags["segments"],
-        **{name: bool(flags[name]) for name in ("embedding_norm", "pre_norm", "pooler")},
+        embedding_norm=bool(flags["embedding_norm"]),
+        pre_norm=bool(flags["pre_norm"]),
+        pooler=bool(flags["pooler"]),
         pad_id=first - 1 if first else None,
         count_real_positions=bool(first),
     )
@@ -161,8 +164,9 @@ def _preset(name: str) -> dict[str, int | str]:
 
 def _controls(widget: ParameterCounter) -> list[Dropdown | SelectionSlider]:
     titles = ["Tamanhos seus", *(preset["title"] for preset in widget.presets)]
-    controls = [Dropdown(options=titles, index=widget.preset_index, description="Modelo")]
-    jslink((controls[0], "index"), (widget, "preset_index"))
+    model = Dropdown(options=titles, index=widget.preset_index, description="Modelo")
+    controls: list[Dropdown | SelectionSlider] = [model]
+    jslink((model, "index"), (widget, "preset_index"))
     for name, title in NAMES.items():
         controls.append(_slider(widget, f"{name}_index", title, map(_thousands, widget.choices[name])))
     head = Dropdown(options=["não", "sim"], index=widget.head_index, description="Cabeça MLM")
@@ -171,7 +175,7 @@ def _controls(widget: ParameterCounter) -> list[Dropdown | SelectionSlider]:
     return [*controls, head, tokens]
 
 
-def _slider(widget: ParameterCounter, trait: str, title: str, labels: Sequence[str]) -> SelectionSlider:
+def _slider(widget: ParameterCounter, trait: str, title: str, labels: Iterable[str]) -> SelectionSlider:
     slider = SelectionSlider(
         options=[(label, k) for k, label in enumerate(labels)],
         index=getattr(widget, trait),
