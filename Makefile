@@ -16,14 +16,20 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
 export PYTHONHASHSEED := 0
 # One thread where numbers are compared: sums are made in the same order, and test workers do not fight for cores.
-test notebooks tamper: export OMP_NUM_THREADS := 1
+# Nor can a small model gain from more: on a busy machine several threads wait for one another.
+test check notebooks tamper lab: export OMP_NUM_THREADS := 1
 
 ENVIRONMENT := $(VENV)/.installed
 VENDOR      := book/_static/vendor/.fetched
 BOOK        := _build/.built
 BOOK_SOURCES = $(shell find book -type f -not -path '*/vendor/*' -not -path '*/.*' -not -name '*.pyc') _config.yml _toc.yml
 
-.PHONY: help setup book test lab serve notebooks tamper student model bench clean clean-venv
+PYTEST = $(RUN) -m pytest -n $(JOBS) --dist loadscope --no-loadscope-reorder -q --durations=15
+NBVAL  = --nbval --nbval-current-env
+CODE   = lib trust tests benchmarks tools book/_ext conftest.py
+
+.PHONY: help setup book check test lab serve notebooks tamper stress portability pins student model bench \
+	clean clean-venv
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -33,11 +39,18 @@ setup: $(ENVIRONMENT) $(VENDOR) ## virtual environment, pinned packages, third-p
 book: $(BOOK) ## build the book into _build/html
 	@echo "The book is ready: open _build/html/index.html in a browser, or run make serve"
 
-test: $(BOOK) ## prove the book: lint, every test, every notebook re-executed and compared
+check: $(VENDOR) ## the daily loop: lint, types, and the tests without notebooks and browser
+	@$(VENV)/bin/ruff check $(CODE)
+	@$(VENV)/bin/ruff format --check --quiet $(CODE)
+	@$(VENV)/bin/basedpyright
+	@$(PYTEST) tests -m "not browser and not book"
+
+test: $(BOOK) ## prove the book: lint, types, every test, every notebook executed once and compared
 	@$(RUN) -m tools.find_browser
-	@$(VENV)/bin/ruff check lib tests benchmarks tools book/_ext
-	@$(VENV)/bin/ruff format --check --quiet lib tests benchmarks tools book/_ext
-	@$(RUN) -m pytest tests book --nbval --nbval-current-env -n $(JOBS) --dist loadscope --no-loadscope-reorder -q --durations=15
+	@$(VENV)/bin/ruff check $(CODE)
+	@$(VENV)/bin/ruff format --check --quiet $(CODE)
+	@$(VENV)/bin/basedpyright
+	@$(PYTEST) tests book $(NBVAL)
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
 	@$(VENV)/bin/jupyter lab --ServerApp.root_dir=book $(AS_ROOT)
@@ -48,8 +61,17 @@ serve: $(BOOK) ## serve the built book on this machine only
 notebooks: $(ENVIRONMENT) ## execute every notebook in place (byte-identical where nothing changed)
 	@$(RUN) -m tools.execute_notebooks
 
-tamper: $(BOOK) ## change every number, one by one, and require that a check catches it
-	@$(RUN) -m tests.trust.tamper --all
+tamper: $(ENVIRONMENT) ## change every number, one by one, and require that a check catches it
+	@$(PYTEST) tests/trust book $(NBVAL) --tamper all
+
+stress: $(BOOK) ## the browser and JupyterLab tests, twenty times, with every core kept busy
+	@$(RUN) -m tools.stress
+
+portability: $(BOOK) ## notebooks and tests as on processors with SSE4, AVX2 and AVX-512, 1 to 4 threads
+	@$(RUN) -m benchmarks.portability
+
+pins: $(ENVIRONMENT) ## resolve requirements.txt for every Python and system, without installing
+	@$(RUN) -m tools.resolve_pins
 
 student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for students, into _build/student
 	@$(RUN) -m tools.student
@@ -62,8 +84,9 @@ model: $(ENVIRONMENT) ## train the two small models of lib again (about seven mi
 	@for name in course_model pair_model; do cp _build/runs/$$name/model/* lib/$$name/; done
 	@$(RUN) -m lib.course_model book/_static/course_model.js
 
-bench: $(ENVIRONMENT) ## measure speed, distance to the floor and tagging of news (over an hour)
-	@for part in benchmarks benchmarks.floor benchmarks.porttinari; do $(RUN) -m $$part || exit 1; done
+MEASURED = benchmarks benchmarks.floor benchmarks.porttinari benchmarks.scaling benchmarks.frames
+bench: $(VENDOR) ## measure all that the book quotes, on a quiet machine (over an hour)
+	@for part in $(MEASURED); do $(RUN) -m $$part || exit 1; done
 
 clean: ## remove the built book
 	rm -rf _build

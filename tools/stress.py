@@ -139,7 +139,7 @@ def interrupt(*_) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--times", type=int, default=20, help="how often the tests are repeated (default 20)")
     parser.add_argument(
         "--busy", type=int, default=os.cpu_count(), help="busy processes (default: one a core)"

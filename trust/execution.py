@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbclient.client import CellExecutionComplete
+from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
 
@@ -37,7 +37,7 @@ class Hooks:
     """What a book may add to the run of its notebooks."""
 
     @pytest.hookspec
-    def pytest_notebook_checks(self, config) -> dict[str, Callable]:
+    def pytest_notebook_checks(self, config) -> dict[str, Callable]:  # pyright: ignore[reportReturnType]
         """Checks by name: functions of the collected `ExecutedNotebook` and of pytest's item."""
 
 

@@ -94,7 +94,7 @@ def problems(name: str, cells: Iterable[dict]) -> list[str]:
         spreads = [spread for _, spread in shown(cell)]
         if not spreads:
             found.append(f"{place}: declares a tolerance and prints no figure of the form 0.69 ± 0.04")
-        elif not 0 < declared(cell) <= MOST_SPREADS * max(spreads):
+        elif not 0 < Decimal(str(entry["within"])) <= MOST_SPREADS * max(spreads):
             found.append(
                 f"{place}: within {entry['within']} is not more than 0 and at most {MOST_SPREADS} times the "
                 f"largest spread that it prints, {max(spreads)}"

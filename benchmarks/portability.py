@@ -1,0 +1,112 @@
+"""The same numbers on other processors: every notebook, and every test that needs no browser.
+
+`python -m benchmarks.portability` runs them as processors with SSE4, AVX2 and AVX-512 would, with one, two
+and four threads. A processor can play its elders and not its juniors: a level that this one lacks is said to
+be missing, and does not count as passed. Run it before a release; it takes as long as so many test suites.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import torch
+
+from benchmarks import program
+from benchmarks.figures import table
+from benchmarks.report import Report
+from tools.console import ROOT, step
+from trust.provenance import Part
+
+# What torch, oneDNN and MKL each call the level, and the flag of a processor that has it.
+LEVELS = {
+    "SSE4": ("default", "SSE41", "SSE4_2", "sse4_1"),
+    "AVX2": ("avx2", "AVX2", "AVX2", "avx2"),
+    "AVX-512": ("avx512", "AVX512_CORE", "AVX512", "avx512f"),
+}
+VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
+THREADS = (1, 2, 4)
+SELECTION = ("tests", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
+QUICK = ("tests/test_attention.py",)
+
+
+def environment(level: str, threads: int) -> dict[str, str]:
+    """What makes the libraries compute as a processor of this level would."""
+    names = dict(zip(VARIABLES, LEVELS[level], strict=False))
+    return os.environ | names | {"OMP_NUM_THREADS": str(threads), "PYTHONHASHSEED": "0"}
+
+
+def available(level: str) -> bool:
+    """True where this processor can compute as the level does."""
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:  # a system that does not tell: what torch itself would choose is what there is
+        return LEVELS[level][0] in ("default", torch.backends.cpu.get_cpu_capability().lower())
+    return LEVELS[level][3] in flags.split()
+
+
+def measure(options: argparse.Namespace) -> list[dict]:
+    rows = []
+    for level in LEVELS:
+        for threads in THREADS:
+            row = {"level": level, "threads": threads, "available": available(level)}
+            if row["available"]:
+                step(f"{level}, threads: {threads}")
+                row |= run(level, threads, QUICK if options.quick else SELECTION)
+            rows.append(row)
+    return rows
+
+
+def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
+    """One run of the tests: how many there were, and which failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", *selection, "-q", f"--junitxml={report}", "-p"]
+        command += ["no:cacheprovider", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"]
+        start = time.monotonic()
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment(level, threads), text=True, capture_output=True
+        )
+        if not report.exists():
+            said = (done.stdout + done.stderr)[-3000:]
+            raise RuntimeError(f"pytest ended with exit code {done.returncode} and no report:\n{said}")
+        cases = list(ElementTree.parse(report).iter("testcase"))
+    failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    return {
+        "seconds": time.monotonic() - start,
+        "tests": len(cases),
+        "skipped": sum(case.find("skipped") is not None for case in cases),
+        "failed": sorted(f"{case.get('classname')}::{case.get('name')}" for case in failed),
+    }
+
+
+def show(rows: list[dict]) -> str:
+    lines = [[row["level"], str(row["threads"]), *result(row)] for row in rows]
+    failures = sorted({name for row in rows for name in row.get("failed", [])})
+    text = "## Notebooks and tests without a browser, by dispatch and threads\n\n"
+    text += table(["level", "threads", "tests", "failed", "seconds"], lines)
+    return text + "".join(f"\n- failed: `{name}`" for name in failures) + ("\n" if failures else "")
+
+
+def result(row: dict) -> list[str]:
+    if not row["available"]:
+        return ["this processor lacks it", "-", "-"]
+    return [str(row["tests"] - row["skipped"]), str(len(row["failed"])), f"{row['seconds']:.0f}"]
+
+
+COMMAND = "python -m benchmarks.portability"
+REPORT = Report(
+    "portability", COMMAND, (Part("matrix", COMMAND, measure, show, ("benchmarks.portability:measure",)),)
+)
+
+
+def main() -> None:
+    program.run(REPORT, program.parser(REPORT, __doc__ or "").parse_args())
+
+
+if __name__ == "__main__":
+    main()
