@@ -222,9 +222,10 @@ def settle(page: Page) -> None:
     assert wait_until(page, quiet), f"the page does not come to rest; on its way: {page.problems.under_way}"
 
 
-# Contrast is most of what axe computes, and most of that is for code: thousands of words in some ten colours.
-# A word that looks exactly like three before it, on the same ground, has the same contrast and is marked; axe
-# judges those three. One out of plain view, or a single character, stands for none: axe passes over it.
+# Contrast is most of what axe computes, and most of that is repetition: a chapter has thousands of words of
+# code in some ten colours. What looks exactly like three elements before it, on the same ground, has the same
+# contrast and is marked; axe judges those three. One that is hidden or cut off, or a single character, stands
+# for none: axe passes over it. In widgets and drawings, where things may lie behind a text, all is judged.
 MARK_SAME_LOOK = """() => {
   const known = new Map();
   const ground = element => {
@@ -240,18 +241,26 @@ MARK_SAME_LOOK = """() => {
     const { color, fontSize, fontWeight, textShadow, webkitTextStroke } = getComputedStyle(word);
     return [color, fontSize, fontWeight, textShadow, webkitTextStroke, ground(word)].join();
   };
-  const isJudged = word => {
-    const box = word.getBoundingClientRect(), block = word.closest("pre").getBoundingClientRect();
-    return word.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && box.width > 0 &&
-      word.textContent.trim().length > 1 &&
-      box.left >= block.left && box.right <= block.right &&
-      box.top >= block.top && box.bottom <= block.bottom;
+  const holds = (outer, inner) => outer.left <= inner.left && inner.right <= outer.right &&
+    outer.top <= inner.top && inner.bottom <= outer.bottom;
+  const isCutOff = (element, box) => {
+    if (!element) return box.left < 0;
+    const { overflow, clip, clipPath } = getComputedStyle(element);
+    const cuts = overflow !== "visible" || clip !== "auto" || clipPath !== "none";
+    return cuts && !holds(element.getBoundingClientRect(), box) || isCutOff(element.parentElement, box);
   };
-  const judged = {};
-  for (const word of document.querySelectorAll("pre span:not(:has(*))")) {
-    const its = look(word);
-    word.toggleAttribute("data-same-look", judged[its] >= 3);
-    if (isJudged(word)) judged[its] = (judged[its] ?? 0) + 1;
+  const isJudged = word => {
+    const box = word.getBoundingClientRect();
+    return word.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
+      word.textContent.trim().length > 1 && box.width > 4 && box.height > 4 && !isCutOff(word, box);
+  };
+  const hasText = element => [...element.childNodes].some(({ data }) => data?.trim());
+  const judged = new Map();
+  for (const word of document.querySelectorAll("body *:not(.cw-panel *, .cw-quiz *, svg *)")) {
+    if (!hasText(word)) continue;
+    const its = look(word), count = judged.get(its) ?? 0;
+    word.toggleAttribute("data-same-look", count >= 3);
+    if (count < 3 && isJudged(word)) judged.set(its, count + 1);
   }
 }"""
 # Only an experimental rule uses `preload`, which a page opened from the disk cannot do. The report leaves the

@@ -150,12 +150,14 @@ READABLE, PALE = "<span>sim</span> ", '<span style="color: #ccc">não</span> '
     [
         (READABLE * 9, 0),
         (READABLE * 9 + PALE, 1),
+        (f'</pre>{READABLE * 9}<p>Isto <em style="color: #ccc">não</em> se lê.</p><pre>', 1),
         (PALE * 9, 3),
         (PALE.replace("#ccc", "#ccc; display: none") * 9 + PALE, 1),
+        (f'<b style="position: absolute; clip: rect(1px, 1px, 1px, 1px)">{PALE * 9}</b>{PALE}', 1),
         (PALE.replace("não", "=") * 9 + PALE, 1),
         (READABLE * 9 + f'<b style="background: #222">{READABLE}</b>', 1),
     ],
-    ids=["none", "one word", "a kind of word", "hidden before", "too short before", "on another ground"],
+    ids=["none", "one", "in a sentence", "all", "after hidden", "after cut off", "after short", "on black"],
 )
 def test_code_that_is_hard_to_read_is_found(code, found, page):
     """The saving itself: words that look alike are judged once for all, and no other word goes unjudged."""

@@ -16,8 +16,8 @@ from lib.attention import attention, causal_mask, softmax
 from lib.masking_mistakes import MISTAKES
 from lib.widgets import mask_explorer
 from lib.widgets.mask_explorer import D_K_CHOICES, KINDS, MAX_TOKENS, PADDED, TEMPERATURES, shown
-from tests.browser import PHONE, assert_becomes, axe_violations, page_overflow
-from tests.widget_kit import assert_focus_is_visible, move_focus
+from tests.browser import PHONE, assert_becomes, page_overflow
+from tests.widget_kit import assert_accessible_in_every_look, assert_focus_is_visible, move_focus
 from tests.widgets_page import (
     State,
     counting,
@@ -343,17 +343,13 @@ def assert_cell(page, panel, i, j):
     )
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
-def test_no_accessibility_violation_before_and_after_use(viewport, dark, new_page, tmp_path):
-    page = new_page(**({"viewport": viewport} if viewport else {}))
-    panel, other = open_panels(page, tmp_path, [explorer(), explorer(kind="depois")], dark=dark)
-    assert axe_violations(page) == []
+def test_no_accessibility_violation_before_and_after_use(page, tmp_path):
+    panel, other = open_panels(page, tmp_path, [explorer(), explorer(kind="depois")])
+    assert_accessible_in_every_look(page)
     State("padding", 0.25, 8, 3).apply(panel)
     State("invertida", 0.05, 1, 5).apply(other)
     panel.locator("td[data-grid=weight]").nth(7).click()
-    assert axe_violations(page) == []
-    assert page_overflow(page) == 0
+    assert_accessible_in_every_look(page)
     assert not page.problems
 
 

@@ -10,9 +10,10 @@ from lib.encoder import Trace
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.real_attention import MASKS, SENTENCES, VIEWS, real_attention, shown, thousandths
-from tests.browser import PHONE, assert_becomes, axe_violations, lasting, page_overflow
+from tests.browser import PHONE, assert_becomes, lasting, page_overflow
 from tests.widget_kit import (
     after_the_end,
+    assert_accessible_in_every_look,
     assert_ends,
     assert_focus_is_visible,
     growth,
@@ -252,16 +253,12 @@ def test_everything_works_by_keyboard_alone(page, tmp_path):
     assert differences(panel, State(0, "bidirecional", 1, 1, "linhas", 3, last)) == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
-def test_no_accessibility_violation_before_and_after_use(viewport, dark, new_page, tmp_path):
-    page = new_page(**({"viewport": viewport} if viewport else {}))
-    panel, other = open_widgets(page, tmp_path, [real_attention(), real_attention(layer=3)], dark=dark)
-    assert axe_violations(page) == []
+def test_no_accessibility_violation_before_and_after_use(page, tmp_path):
+    panel, other = open_widgets(page, tmp_path, [real_attention(), real_attention(layer=3)])
+    assert_accessible_in_every_look(page)
     State(3, "causal", 4, 6, "linhas", 3, 2).apply(panel)
     State(1, "causal", 2, 9, "matriz", 5, 4).apply(other)
-    assert axe_violations(page) == []
-    assert page_overflow(page) == 0
+    assert_accessible_in_every_look(page)
     assert not page.problems
 
 

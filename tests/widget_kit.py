@@ -8,8 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 from torch import Tensor
 
 from lib.widgets.base import CourseWidget, Panel
-from tests.browser import lasting
-from tests.widgets_page import counting, write_page
+from tests.browser import DESKTOP, PHONE, axe_violations, lasting, next_frame, page_overflow
+from tests.widgets_page import counting, set_theme, write_page
 
 HOSTILE = [
     '<img src=x onerror="window.attacked = true">',
@@ -24,12 +24,10 @@ HOSTILE = [
 ]
 
 
-def open_widgets(
-    page: Page, folder: Path, panels: Sequence[Panel], *, dark: bool = False, name: str = "widgets"
-) -> list[Locator]:
+def open_widgets(page: Page, folder: Path, panels: Sequence[Panel], *, dark: bool = False) -> list[Locator]:
     """Open a page with the panels, wait until all are drawn and their sliders named; return them in order."""
-    page.goto(write_page(folder / f"{name}.html", panels))
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
+    page.goto(write_page(folder / "widgets.html", panels))
+    set_theme(page, dark)
     return drawn_widgets(page, [len(panel.controls) for panel in panels])
 
 
@@ -46,6 +44,20 @@ def drawn_widgets(page: Page, controls: Sequence[int], within: str = ".cw-panel"
         arg=[within, list(controls)],
     )
     return page.locator(within).all()
+
+
+LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]
+
+
+def assert_accessible_in_every_look(page: Page) -> None:
+    """On a large screen and on a phone, light and dark: no violation, and nothing to scroll to sideways."""
+    for viewport, dark in LOOKS:
+        page.set_viewport_size(viewport)
+        set_theme(page, dark)
+        page.wait_for_function("width => innerWidth === width", arg=viewport["width"])
+        next_frame(page)
+        assert axe_violations(page) == [], (viewport, dark)
+        assert page_overflow(page) == 0, (viewport, dark)
 
 
 def broken(panel: Panel, old: str, new: str) -> Panel:

@@ -50,8 +50,13 @@ def _embedded(kind: str, data: dict) -> str:
 def open_panels(page: Page, folder: Path, panels: Sequence[Panel], *, dark: bool = False) -> list[Locator]:
     """Open a page with the panels, wait until all are drawn, and return them in order."""
     page.goto(write_page(folder / "widgets.html", panels))
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
+    set_theme(page, dark)
     return explorers(page, len(panels))
+
+
+def set_theme(page: Page, dark: bool) -> None:
+    """The theme of the page, as the book's switch sets it."""
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
 
 
 def explorers(page: Page, count: int) -> list[Locator]:
