@@ -94,7 +94,8 @@ clean: ## remove the built book
 clean-venv: ## remove the virtual environment and the third-party JavaScript
 	rm -rf $(VENV) book/_static/vendor tests/_vendor tools/_vendor
 
-$(ENVIRONMENT): requirements.txt requirements-data.txt pyproject.toml tools/setup_venv.py
+INSTALLED = requirements.txt requirements-data.txt constraints-gpu.txt pyproject.toml
+$(ENVIRONMENT): $(INSTALLED) tools/setup_venv.py tools/pip_failure.py
 	@test -n "$(PYTHON)" || { echo "error: Python was not found: install python3.11 and run make again." >&2; exit 1; }
 	@$(PYTHON) -m tools.setup_venv
 	@touch $@
