@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, OPEN, Exercise, all_exercises
-from lib.exercises.isolation import Apart, Forked, OutOfTime, Strange, TooLarge, Vanished
+from lib.exercises.isolation import Apart, Forked, OutOfTime, Strange, Threaded, TooLarge, Vanished
 from lib.exercises.student import Checker
 
 CELL_SECONDS = 10
@@ -149,7 +149,7 @@ def _is_definition(statement: ast.stmt) -> bool:
     return True
 
 
-def _run(cells: list[dict], answers: set[str]) -> tuple[Forked, dict[str, str]]:
+def _run(cells: list[dict], answers: set[str]) -> tuple[Forked | Threaded, dict[str, str]]:
     """Run what the answers need; returns the process that holds them and, for each that failed, how."""
     first = next((i for i, c in enumerate(cells) if re.match(r"ex-\d\d-", c["id"])), len(cells))
     left_out: dict[int, str] = {}
@@ -160,8 +160,9 @@ def _run(cells: list[dict], answers: set[str]) -> tuple[Forked, dict[str, str]]:
             problem = left_out.get(i)
             if problem is None:
                 try:
-                    request = ("answer", cell["source"]) if named else ("prepare", cell["source"], i > first)
-                    problem = str(apart.ask(*request, seconds=CELL_SECONDS))
+                    code = cell["source"]
+                    method, inputs = ("answer", (code,)) if named else ("prepare", (code, i > first))
+                    problem = str(apart.ask(method, *inputs, seconds=CELL_SECONDS))
                 except (OutOfTime, Vanished, TooLarge, Strange) as error:
                     late = isinstance(error, OutOfTime)
                     left_out[i] = (
@@ -179,7 +180,7 @@ def _run(cells: list[dict], answers: set[str]) -> tuple[Forked, dict[str, str]]:
             return apart, failures
 
 
-def _mark(exercise: Exercise, apart: Forked, failures: dict[str, str], cells: list[dict]) -> Mark:
+def _mark(exercise: Exercise, apart: Forked | Threaded, failures: dict[str, str], cells: list[dict]) -> Mark:
     if exercise.kind == OPEN:
         return _open_mark(exercise, cells)
     if exercise.answer in failures:

@@ -64,7 +64,9 @@ class Exercise:
         if self.kind == NUMBER:
             return f"{self.answer} = {TO_DO}: um número"
         code = self.solution_code()
-        docstring = ast.parse(code).body[0].body[0]
+        function = ast.parse(code).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        docstring = function.body[0]
         return "\n".join([*code.splitlines()[: docstring.end_lineno], f"    return {TO_DO}"])
 
 

@@ -84,7 +84,8 @@ def check_batch_mask(student: Student) -> None:
 @checker
 def check_masked_weights(student: Student) -> None:
     g = torch.Generator().manual_seed(5)
-    _expect_weights(student, *(2 * _normal(g, 3, 2).round() for _ in range(2)), causal_mask(3))
+    q, k = (2 * _normal(g, 3, 2).round() for _ in range(2))
+    _expect_weights(student, q, k, causal_mask(3))
     large = torch.tensor([[40.0, 0.0], [0.0, 40.0]])
     got = student(q=large, k=-large, mascara=causal_mask(2))  # scores of about -1000: only -inf is below
     student.expect(

@@ -65,7 +65,7 @@ def check_select_positions(student: Student) -> None:
     student.require(abs(again - 0.6) < 0.02, "taxa_fixa", "60% das palavras", f"{again:.1%} das palavras")
     columns = got[:, 1::2].double().mean(0)
     student.require(
-        columns.max() < 0.9, "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases"
+        bool(columns.max() < 0.9), "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases"
     )
     student.expect_reproducible(lambda g: draw(torch.arange(4, 64)[None], 0.5, g))
 

@@ -80,7 +80,7 @@ def grade_notebook(path: Path, name: str, seconds: float = SECONDS) -> Report:
     try:
         file = _content(path)
     except OSError as error:
-        why = WHY.get(error.errno, error.strerror)
+        why = WHY.get(error.errno or 0, error.strerror)
         return Report(name, [], f"o arquivo não pôde ser lido: {why}")
     except ValueError as error:
         return Report(name, [], str(error))

@@ -211,7 +211,7 @@ def _serve(target: Any, channel: _Channel) -> None:
     copy = None
     while True:
         method, arguments = pickle.loads(channel.receive())
-        if method == "end":
+        if method == "end" and copy is not None:
             os.kill(copy, signal.SIGKILL)
             os.waitpid(copy, 0)
             copy = None

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import mistakes_of
-from lib.exercises.isolation import Apart, Asked, OutOfTime, TooLarge, Vanished
+from lib.exercises.isolation import Apart, Asked, OutOfTime, Threaded, TooLarge, Vanished
 from lib.exercises.values import (
     Unfit,
     first_difference,
@@ -173,7 +173,7 @@ class Checker:
         with Apart(Answer(answer)) as apart:
             return self.judge(apart, name, seconds)
 
-    def judge(self, apart: Asked, name: str, seconds: float = SECONDS) -> Verdict:
+    def judge(self, apart: Asked | Threaded, name: str, seconds: float = SECONDS) -> Verdict:
         """The verdict on an answer that already is in a process of its own."""
         deadline = time.monotonic() + seconds
 

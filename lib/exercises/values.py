@@ -26,7 +26,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         return _plain_tensor(value)
     if type(value) in (bool, int, float, str) or value is None:
         return value
-    if isinstance(value, numbers.Number) and type(value).__module__ == "numpy":
+    if issubclass(type(value), numbers.Number) and type(value).__module__ == "numpy":
         return value.item()
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         if depth > 3 or len(value) > MOST:
