@@ -37,16 +37,20 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """Measure the parts that are asked for, print each, and keep it at once unless the run is quick."""
+    """Measure the parts that are asked for; print each, and unless the run is quick keep it at once."""
     if provenance.load_average() > BUSY * (os.cpu_count() or 1):
         step("The machine is busy: the intervals will be wide. Repeat it when it is quiet.")
     if "threads" in options:
         torch.set_num_threads(options.threads)
     if not options.quick:
         check(report)
-    for part in report.parts:
-        if getattr(options, "only", None) in (None, part.name):
-            measure(report, part, options)
+    try:
+        for part in report.parts:
+            if getattr(options, "only", None) in (None, part.name):
+                measure(report, part, options)
+    finally:
+        if not options.quick:
+            report.write()
 
 
 def check(report: Report) -> None:
@@ -65,5 +69,5 @@ def measure(report: Report, part: provenance.Part, options: argparse.Namespace) 
     values = json.loads(json.dumps(part.measure(options)))  # as they will be read from the file
     print(part.show(values), flush=True)
     if not options.quick:
-        report.keep(part, values, made)
-        step(f"Kept in {report.json.name}; see {' and '.join(report.shown)}")
+        provenance.keep(report.json, part, values, made)
+        step(f"Kept in {report.json.name}, and shown in {' and '.join(report.shown)}")

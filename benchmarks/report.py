@@ -61,13 +61,10 @@ class Report:
             texts.append(self.chart({part.name: content[part.name]["values"] for part in known}))
         return dict(zip(self.shown, texts, strict=True))
 
-    def keep(self, part: Part, values: Any, made: dict[str, Any]) -> None:
-        """Keep what was measured of one part, and show it."""
-        provenance.keep(self.json, part, values, made)
-        self.write()
-
     def write(self) -> None:
-        for name, text in self.made(self.content()).items():
+        """Write the files that show what is kept, if anything is."""
+        content = self.content()
+        for name, text in self.made(content).items() if content else ():
             provenance.write(self.folder / name, text)
 
     def texts(self) -> dict[str, str]:
@@ -82,8 +79,9 @@ class Report:
         except ValueError as problem:
             return [f"{self.json.name}: {problem}; put it back, or delete it and run: {self.command}"]
         pins = provenance.pins(*REQUIREMENTS)
-        found = provenance.problems(project, content, self.parts, pins)
-        return [f"{self.json.name}, {problem}" for problem in found] + [
+        if found := provenance.problems(project, content, self.parts, pins):
+            return [f"{self.json.name}, {problem}" for problem in found]
+        return [
             f"{name} is not what {self.json.name} gives; run: {REBUILD}"
             for name, text in self.made(content).items()
             if texts.get(name) != text
@@ -97,14 +95,12 @@ def reports() -> list[Report]:
 
 def main() -> None:
     for report in reports():
-        if not report.json.exists():
-            step(f"{report.json.name}: nothing is measured yet")
-            continue
         try:
             report.write()
         except ValueError as problem:
             fail(problem)
-        step(f"{report.json.name}: made {' and '.join(report.shown)}")
+        made = f"made {' and '.join(report.shown)}" if report.json.exists() else "nothing is measured yet"
+        step(f"{report.json.name}: {made}")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 That each program runs from end to end is tested in `trust/test_measured.py`. No time is asserted.
 """
 
-import json
+from argparse import Namespace
 from dataclasses import replace
 
 import pytest
 import torch
 
-from benchmarks import exchange, floor, frames, porttinari, scaling
+from benchmarks import floor, frames, porttinari, scaling
 from benchmarks.figures import mean_and_half
 from lib.training import GrammarSource
 
@@ -99,11 +99,22 @@ def test_what_is_computed_for_more_processes_says_so():
     assert "| 2 | 700.0 |\n" in text.partition("Computed from these, not measured:")[2]
 
 
-def test_a_process_of_scaling_tells_every_step(tmp_path):
-    exchange.measure(batch=8, steps=2, out=tmp_path / "seconds.json")
-    told = json.loads((tmp_path / "seconds.json").read_text())
-    assert (told["processes"], told["batch"]) == (1, 8) and told["tokens"] > 0 < told["parameters"]
-    assert {name: len(seconds) for name, seconds in told["seconds"].items()} == {"step": 2, "exchange": 2}
+def test_two_processes_tell_every_step():
+    told = scaling.launch(processes=2, batch=8, steps=3)
+    assert (told["processes"], told["batch"]) == (2, 8) and told["tokens"] > 0 < told["parameters"]
+    assert {name: len(seconds) for name, seconds in told["seconds"].items()} == {"step": 3, "exchange": 3}
+    assert min(told["seconds"]["exchange"]) > 0
+
+
+def test_the_runs_of_scaling_are_those_that_the_parts_need(monkeypatch):
+    monkeypatch.setattr(scaling, "launch", lambda processes, batch, steps: (processes, batch, steps))
+    found = scaling.measure(Namespace(quick=False))["runs"]
+    assert found == {
+        scaling.ONE: (1, 256, 40),
+        scaling.HALF: (1, 128, 40),
+        scaling.TWO: (2, 256, 40),
+        scaling.TWICE: (2, 512, 40),
+    }
 
 
 def test_an_interval_over_seeds_is_students():

@@ -120,7 +120,7 @@ def problems(
 ) -> list[str]:
     """Parts that are unknown, missing, or measured with other code, data or versions than the present."""
     known = {part.name: part for part in parts}
-    found = [f"nobody measures the part {name!r}" for name in content if name not in known]
+    found = [f"nobody measures the part {name!r}: delete it" for name in content if name not in known]
     for name, part in known.items():
         for reason in _stale(project, content[name]["made"], part, pins) if name in content else ["missing"]:
             found.append(f"{name}: {reason}; on a quiet machine, run: {part.command}")

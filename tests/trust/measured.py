@@ -44,7 +44,7 @@ class Trace:
 
     called: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
-    known: set[CodeType] = field(default_factory=set)  # code that need not be looked at again
+    known: dict[int, CodeType] = field(default_factory=dict)  # by id: code that need not be looked at again
     listening: bool = False
 
     def __post_init__(self) -> None:
@@ -56,24 +56,24 @@ class Trace:
             if ours(path) and path.suffix not in (".py", ".pyc") and path.is_file():
                 self.opened.add(path.relative_to(ROOT).as_posix())
 
-    def profile(self, frame: FrameType, event: str, _: Any) -> None:
+    def call(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event != "call" or code in self.known:
+        if id(code) in self.known:
             return
         if not ours(Path(code.co_filename)):
-            self.known.add(code)
+            self.known[id(code)] = code
         elif not importing(frame):
-            self.known.add(code)
+            self.known[id(code)] = code
             self.called.add(definition_at(code.co_filename, code.co_firstlineno))
 
     def around(self, measure: Callable[[Namespace], Any]) -> Callable[[Namespace], Any]:
         def traced(options: Namespace) -> Any:
             self.listening = True
-            sys.setprofile(self.profile)
+            sys.settrace(self.call)
             try:
                 return measure(options)
             finally:
-                sys.setprofile(None)
+                sys.settrace(None)
                 self.listening = False
 
         return traced

@@ -227,6 +227,11 @@ REACHED = {
         "pkg/a.py": "from pkg.b import f",
         "pkg/b.py": "def f():\n    return ?",
     },
+    "a module with a star that is handed on": {
+        "pkg/start.py": "from pkg import a\ndef start(name):\n    return getattr(a, name)()",
+        "pkg/a.py": "from pkg.b import *",
+        "pkg/b.py": "def f():\n    return ?",
+    },
     "an import by a written name": {
         "pkg/start.py": "import importlib\ndef start():\n    return importlib.import_module('pkg.a').f()",
         "pkg/a.py": "def f():\n    return ?",

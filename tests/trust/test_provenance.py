@@ -99,7 +99,7 @@ def test_a_part_that_is_missing_or_unknown_is_named(root, path):
     assert problems(Project(root), {"fast": content["fast"]}, (FAST, SLOW), PINS) == [
         "slow: missing; on a quiet machine, run: python -m pkg --only slow"
     ]
-    assert problems(Project(root), content, (FAST,), PINS) == ["nobody measures the part 'slow'"]
+    assert problems(Project(root), content, (FAST,), PINS) == ["nobody measures the part 'slow': delete it"]
 
 
 @pytest.mark.parametrize(
