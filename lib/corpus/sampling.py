@@ -55,6 +55,11 @@ class Sentences:
     def lengths(self) -> torch.Tensor:
         return (self.ids != PAD).sum(1)  # (B,)
 
+    @cached_property
+    def _lists(self) -> tuple[list, list, list]:
+        """The tensors as lists: to read a tensor number by number is slow."""
+        return self.ids.tolist(), self.arcs.tolist(), self.topics.tolist()
+
     def labels(self, attribute: str) -> tuple[torch.Tensor, tuple[str, ...]]:
         """An attribute of each word's class as ids `(B, N)`, -100 at padding, and the names of the ids."""
         by_class, names = self.grammar.class_labels(attribute)
@@ -62,15 +67,16 @@ class Sentences:
         return torch.where(self.arcs >= 0, labels, -100), names
 
     def __getitem__(self, i: int) -> Sentence:
-        arcs = self.arcs[i, : int(self.lengths[i])].tolist()
-        words = tuple(self.grammar.decode(self.ids[i].tolist()))
-        classes = [self.grammar.classes[self.grammar.arc_class[arc]] for arc in arcs]
-        attributes = [self.grammar.attributes.get(name, {}) for name in classes]
+        ids, arcs, topic = (rows[i] for rows in self._lists)
+        arcs = [arc for arc in arcs if arc >= 0]
+        words = tuple(self.grammar.decode(ids))
+        of_arc = arc_attributes(self.grammar)
+        attributes = [of_arc[arc] for arc in arcs]
         meanings = tuple(a.get("sense") for a in attributes)
         ambiguous = ambiguous_words(self.grammar)
         return Sentence(
             words=words,
-            topic=self.grammar.topics[int(self.topics[i])],
+            topic=self.grammar.topics[topic],
             pos=tuple(a.get("pos", "") for a in attributes),
             meanings=meanings,
             senses=tuple(m if word in ambiguous else None for word, m in zip(words, meanings, strict=True)),
@@ -133,6 +139,12 @@ def ambiguous_words(grammar: Grammar) -> dict[str, tuple[str, ...]]:
             for word in row.nonzero().flatten().tolist():
                 senses.setdefault(grammar.words[word], set()).add(sense)
     return {word: tuple(sorted(found)) for word, found in senses.items() if len(found) > 1}
+
+
+@lru_cache(maxsize=32)
+def arc_attributes(grammar: Grammar) -> list[dict[str, str]]:
+    """What the grammar says of the words of each arc, by arc."""
+    return [grammar.attributes.get(grammar.classes[k], {}) for k in grammar.arc_class.tolist()]
 
 
 class _Table:
