@@ -28,6 +28,17 @@ def generator(seed: int, *place: int | str) -> torch.Generator:
     return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
 
+def seed_dropout(seed: int, *place: int | str) -> None:
+    """Make what dropout draws next, from the global generators, depend on this place of a run alone.
+
+    As `torch.manual_seed`, which writes down the stack of calls for each kind of device that is absent.
+    """
+    value = generator(seed, "dropout", *place).initial_seed()
+    torch.default_generator.manual_seed(value)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(value)
+
+
 class Special(NamedTuple):
     """The ids of the special tokens; those of a grammar are the default."""
 

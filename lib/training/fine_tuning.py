@@ -16,7 +16,7 @@ from lib import require
 from lib.encoder import Encoder
 from lib.heads import FineTuned, Head, SequenceHead, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
-from lib.training.data import generator
+from lib.training.data import generator, seed_dropout
 from lib.training.descent import Recipe, adamw
 
 ENCODER = "encoder"
@@ -70,7 +70,7 @@ def fine_tune(
         for at in like_lengths(lengths, batch, generator(seed, "order", epoch)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.rate(step)
-            torch.manual_seed(generator(seed, "dropout", step).initial_seed())
+            seed_dropout(seed, step)
             optimizer.zero_grad(set_to_none=True)
             task_loss(model, examples.rows(at)).backward()
             nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)

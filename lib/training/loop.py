@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from lib import require
 from lib.checkpoint import Checkpoints, atomic_write
 from lib.progress import bar
-from lib.training.data import Batch, Source, generator
+from lib.training.data import Batch, Source, seed_dropout
 from lib.training.descent import MOMENTS, Recipe, optimizers
 from lib.training.objectives import FLOOR_ROWS, Objective
 from lib.training.processes import ALONE, World
@@ -51,7 +51,7 @@ class Trainer:
         for optimizer, peak in zip(self.optimizers, self.peaks, strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = self.recipe.rate(self.step, peak)
-        torch.manual_seed(generator(self.source.seed, "dropout", self.step, self.world.rank).initial_seed())
+        seed_dropout(self.source.seed, self.step, self.world.rank)
         sums = self.net(batch.share(self.world.rank, self.world.size))  # (terms,)
         # The group averages gradients; multiplied by its size, the average is a sum again.
         loss = (sums / counts.to(sums)).sum() * self.world.size
