@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from lib.attention import attention
 
-SYMBOLS, BATCH, HELD_OUT = 6, 128, 4000
+SYMBOLS, BATCH, HELD_OUT = 6, 64, 4000
 
 
 def accuracy(*, layers: int, d: int, hops: int = 2, steps: int = 500, seed: int = 0) -> float:
@@ -28,7 +28,7 @@ def accuracy(*, layers: int, d: int, hops: int = 2, steps: int = 500, seed: int 
     stack = [[weights(d, d) for _ in range(4)] for _ in range(layers)]
     out = weights(d, SYMBOLS)
     optimizer = torch.optim.AdamW(
-        [*tables, *(w for layer in stack for w in layer), out], 0.01, weight_decay=0
+        [*tables, *(w for layer in stack for w in layer), out], 0.01, weight_decay=0, fused=True
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     for _ in range(steps):
