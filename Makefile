@@ -42,14 +42,14 @@ book: $(BOOK) ## build the book into _build/html
 check: $(VENDOR) ## the daily loop: lint, types, and the tests without notebooks and browser
 	@$(VENV)/bin/ruff check $(CODE)
 	@$(VENV)/bin/ruff format --check --quiet $(CODE)
-	@$(VENV)/bin/basedpyright
+	@$(VENV)/bin/basedpyright --project .
 	@$(PYTEST) tests -m "not browser and not book"
 
 test: $(BOOK) ## prove the book: lint, types, every test, every notebook executed once and compared
 	@$(RUN) -m tools.find_browser
 	@$(VENV)/bin/ruff check $(CODE)
 	@$(VENV)/bin/ruff format --check --quiet $(CODE)
-	@$(VENV)/bin/basedpyright
+	@$(VENV)/bin/basedpyright --project .
 	@$(PYTEST) tests book $(NBVAL)
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
