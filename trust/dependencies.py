@@ -12,134 +12,20 @@ registers a function at import is a statement of its own, or a decorator.
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from functools import cache, partial
 from pathlib import Path
 
-MAIN = "__name__ == '__main__'"
+from trust.modules import Importing, Imports, Module, chains, decorators, dump, find, without_notes
+
 HIDE_NAMES = {"globals", "locals", "vars", "eval", "exec"}
 IMPORT_BY_NAME = {"import_module", "__import__"}
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
-Importing = ast.Import | ast.ImportFrom
-
-
-@dataclass
-class Imports:
-    """What import statements of one package bind and execute."""
-
-    package: str
-    bound: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)  # to a module, or a name in one
-    stars: set[str] = field(default_factory=set)
-    executed: set[str] = field(default_factory=set)
-
-    def add(self, statement: Importing) -> None:
-        source = self._source(statement) if isinstance(statement, ast.ImportFrom) else ""
-        for alias in statement.names:
-            self.executed |= {source, f"{source}.{alias.name}"} if source else {alias.name}
-            name, target = _binding(alias, source)
-            if name == "*":
-                self.stars.add(source)
-            else:
-                self.bound.setdefault(name, set()).add(target)
-
-    def _source(self, statement: ast.ImportFrom) -> str:
-        parts = self.package.split(".")
-        above = parts[: len(parts) - statement.level + 1] if statement.level else []
-        return ".".join([*above, *filter(None, [statement.module])])
-
-
-def _binding(alias: ast.alias, source: str = "") -> tuple[str, tuple[str, ...]]:
-    """The name that one part of an import statement binds, and to what: a module, or a name in one."""
-    if source:
-        return alias.asname or alias.name, (source, alias.name)
-    first = alias.name.partition(".")[0]
-    return (alias.asname, (alias.name,)) if alias.asname else (first, (first,))
-
-
-@dataclass
-class Module:
-    """A parsed module: its definitions by name, its imports, and what else runs when it is imported."""
-
-    imports: Imports
-    definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
-    actions: list[ast.stmt] = field(default_factory=list)
-    certain: set[str] = field(default_factory=set)  # names that are bound whatever happens
-
-    def sort(self, statement: ast.stmt) -> None:
-        if isinstance(statement, Importing):
-            self.imports.add(statement)
-            self.certain |= {_binding(alias)[0] for alias in statement.names}
-        elif names := _defined(statement):
-            self.certain |= names
-            for name in names:
-                self.definitions.setdefault(name, []).append(statement)
-        elif not _is_main(statement):
-            self.actions.append(statement)
-            for node in ast.walk(statement):
-                if isinstance(node, Importing):
-                    self.imports.add(node)
-
-
-def _is_main(statement: ast.stmt) -> bool:
-    """True for what runs only when the module is a command."""
-    return isinstance(statement, ast.If) and ast.unparse(statement.test) == MAIN and not statement.orelse
-
-
-def _defined(statement: ast.stmt) -> set[str]:
-    """The names of a definition or an assignment; none if it changes part of something, `table[key] = f`."""
-    if isinstance(statement, Definition):
-        return {statement.name}
-    if not isinstance(statement, Assignment):
-        return set()
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    inside = [node.target for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)]
-    nodes = [node for target in (*targets, *inside) for node in ast.walk(target)]
-    if any(isinstance(node, ast.Attribute | ast.Subscript) for node in nodes):
-        return set()
-    return {node.id for node in nodes if isinstance(node, ast.Name)}
-
-
-class _WithoutNotes(ast.NodeTransformer):
-    """Drops what does nothing: docstrings, other constants that stand alone, `pass`."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return None if isinstance(node.value, ast.Constant) else node
-
-    def visit_Pass(self, node: ast.Pass) -> None:
-        return None
-
-
-def _dump(node: object) -> str:
-    """Code as text without formatting; like `ast.dump`, and the same with every version of Python."""
-    if isinstance(node, ast.AST):
-        fields = (f"{k}={_dump(v)}" for k, v in ast.iter_fields(node) if v is not None and v != [])
-        return f"{type(node).__name__}({', '.join(fields)})"
-    return f"[{', '.join(map(_dump, node))}]" if isinstance(node, list) else ascii(node)
-
-
-def _chains(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
-    """Every name in a statement, with the attributes that are taken of it: `a.b.f()` gives (a, b, f)."""
-    around = {id(node.value): node for node in ast.walk(statement) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name):
-            chain = [node.id]
-            while node := around.get(id(node)):
-                chain.append(node.attr)
-            yield tuple(chain)
-
-
-def find(root: Path, name: str) -> Path | None:
-    """The file of a project module, or None for a module from elsewhere."""
-    path = root.joinpath(*name.split("."))
-    return next((p for p in (path / "__init__.py", path.with_name(f"{path.name}.py")) if p.is_file()), None)
 
 
 class Project:
     """The project's code and data as they are when they are first looked at."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path) -> None:
         self.root = root
         self.find = cache(partial(find, root))
         self.module = cache(self._module)
@@ -150,13 +36,13 @@ class Project:
         if path is None:
             return Module(Imports(name))
         module = Module(Imports(name if path.name == "__init__.py" else name.rpartition(".")[0]))
-        for statement in _WithoutNotes().visit(ast.parse(path.read_text(encoding="utf-8"))).body:
+        for statement in without_notes(path.read_text(encoding="utf-8")):
             module.sort(statement)
         module.actions += [
             statement
             for statements in module.definitions.values()
             for statement in statements
-            if any(self._is_ours(module, chain) for chain in _decorators(statement))
+            if any(self._is_ours(module, chain) for chain in decorators(statement))
         ]
         return module
 
@@ -198,16 +84,10 @@ class Project:
         return sorted(found)
 
 
-def _decorators(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
-    for node in ast.walk(statement):
-        for decorator in getattr(node, "decorator_list", []):
-            yield from _chains(decorator)
-
-
 class Reach:
     """Follows names from definition to definition, through the modules of the project."""
 
-    def __init__(self, project: Project):
+    def __init__(self, project: Project) -> None:
         self.project = project
         self.pieces: dict[str, str] = {}  # place -> code
         self.seen: set[tuple[str, tuple[str, ...] | None]] = set()
@@ -269,7 +149,7 @@ class Reach:
 
     def statement(self, module: str, place: str, statement: ast.stmt) -> None:
         """Keep one statement's code, and follow every name in it."""
-        self.pieces[place] = _dump(statement)
+        self.pieces[place] = dump(statement)
         inner = Imports(self.project.module(module).imports.package)
         for node in ast.walk(statement):
             if isinstance(node, Importing):
@@ -280,7 +160,7 @@ class Reach:
                 self.import_by_name(place, node)
         for other in inner.executed:
             self.later(other, None)
-        for chain in _chains(statement):
+        for chain in chains(statement):
             for source, *name in inner.bound.get(chain[0], set()):
                 self.later(source, (*name, *chain[1:]))
             self.later(module, () if chain[0] in HIDE_NAMES else chain)
