@@ -1,0 +1,84 @@
+"""How a page writes numbers: its decimal mark and its language, and what follows from them."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trust import markdown
+from trust.languages import LANGUAGES, SHARED_REFERENCES, Language, recognise
+
+YEAR = r"(?:1[5-9]|20)\d\d"
+SPACES = "\u00a0\u2009\u202f"  # between thousands
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a page writes numbers: its decimal mark, its language, and the diagrams that are read as text."""
+
+    decimal: str = "."
+    language: str = "en"
+    diagrams: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> Language:
+        return LANGUAGES[self.language]
+
+
+def detected(pages: list[str], language: str = "", decimal: str = "") -> Convention:
+    """The convention of a page by what it writes, where it is not given."""
+    text = "\n".join(markdown.view(page).text().chars for page in pages)
+    language = language or recognise(text)
+    commas = len(re.findall(r"(?<![\d.,])(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?![\d,])", text))
+    points = len(re.findall(r"(?<![\d.,])(?:0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?![\d.])", text))
+    for formula in (formula.chars for page in pages for formula in markdown.view(page).math):
+        commas += len(re.findall(r"\d\{,\}(?:\d{1,2}|\d{4,})(?!\d)", formula))
+        points += len(re.findall(r"\d\.\d", formula))
+    if not decimal:
+        decimal = LANGUAGES[language].decimal if commas == points else "," if commas > points else "."
+    return Convention(decimal, language)
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The regular expressions of one convention."""
+
+    numeral: re.Pattern[str]
+    reference: re.Pattern[str]
+    ordinal: re.Pattern[str]
+    year: re.Pattern[str]  # what comes before one
+    years: re.Pattern[str]  # two of them
+    date: re.Pattern[str]
+
+
+@lru_cache
+def patterns(convention: Convention) -> Patterns:
+    words, decimal = convention.words, re.escape(convention.decimal)
+    scales = "|".join(sorted(words.scales, key=len, reverse=True))
+    spaces = SPACES + " " * words.spaced
+    if convention.decimal == ",":
+        plain = r"(?<!\d,)\d+(?:\.\d+)*,\d+(?!,?\d)|\d+(?:\.\d+)*"
+    else:
+        plain = r"(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d+)?|\d+(?:\.\d+)*"
+    references = "|".join([*words.references.split(), *SHARED_REFERENCES.split()])
+    joins, ordinals, years = ("|".join(w.split()) for w in (words.joins, words.ordinals, words.years))
+    months, of = "|".join(words.months.split()), r"\s+(?:de\s+|del\s+|of\s+)?"
+    month = f"(?:{months})" if months[0].isupper() else f"(?i:{months})"
+    return Patterns(
+        re.compile(
+            rf"(?P<sign>(?<![\w.,)\]-])[-−+])?"
+            rf"(?P<digits>(?<![\d.,])\d{{1,3}}(?:[{spaces}]\d{{3}})+(?!\d)(?:{decimal}\d+)?"
+            rf"|(?:{plain})(?:[eE][-−+]?\d+)?)"
+            rf"(?P<unit>\s?%|\s(?:{scales})\b)?"
+        ),
+        re.compile(
+            rf"(?i)(?<!\w)(?:{references})[.:#]?\s*[(\[]?(?:\d[\d.]*[)\]]?(?:,\s*|\s*[-–]\s*|\s+(?:{joins})\s+)[(\[]?)*$"
+        ),
+        re.compile(rf"(?:{ordinals})(?!\w)"),
+        re.compile(rf"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$|(?i:(?<!\w)(?:{years})\s+$)"),
+        re.compile(rf"(?<![\d.,])({YEAR})(?:\s?[-–—]\s?|\s+(?:{joins})\s+)({YEAR})(?![\d%])"),
+        re.compile(
+            rf"\b\d{{1,2}}(?:º|{ordinals}|\.)?{of}{month}\b\.?(?:{of}\d{{4}})?|"
+            rf"\b{month}\b\.?\s+\d{{1,2}}(?:{ordinals})?(?:\s?[-–]\s?\d{{1,2}})?\b(?:,?\s+\d{{4}})?|"
+            rf"\b{month}\b\.?,?{of}\d{{4}}|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}/\d{{1,2}}/(?:19|20)\d\d\b"
+        ),
+    )

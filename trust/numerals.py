@@ -1,0 +1,132 @@
+"""Finds every numeral that a reader sees on a page, and tells values from notation by rule.
+
+A **value** is a claim about something: a cell should have printed it. **Notation** is the rest; it needs no
+origin. In text, a numeral is notation if it
+- numbers a list item, a heading or an enumeration: "1. ", "## 2.3 ", "(1) ... (2) ...", or is alone in "[1]";
+- is part of a name: a letter or a letter and hyphen come right before it ("float32", "GPT-1", "2D");
+- refers: it follows a noun such as "chapter", "section", "theorem" ("section 2.3"), or is an ordinal ("3rd");
+- belongs to a date, or is a year: one of two years joined ("1914-1918"), or in parentheses, after a
+  capitalised word or a word such as "since", and not before a plural ("in 2000 steps");
+- has two or more dots that are not thousands ("2.13.0").
+
+`trust.tex` says what is notation in mathematics. "1.414" in a page with a decimal comma is read both ways,
+as a decimal and as thousands.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trust import markdown, tex
+from trust.conventions import SPACES, YEAR, Convention, Patterns, patterns
+from trust.inline import RAISED, View
+from trust.readings import Reading, plain_numbers, reading
+
+# Letters of alphabets; a Chinese or Japanese character beside a number does not make a name of it.
+LETTER = r"[^\W\d\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+
+
+@dataclass(frozen=True)
+class Numeral:
+    """A numeral in a page, where it stands (offsets into the Markdown) and what it may mean."""
+
+    text: str
+    start: int
+    end: int
+    notation: bool
+    readings: tuple[Reading, ...] = ()
+
+
+def numerals(page: str, convention: Convention) -> list[Numeral]:
+    """Every numeral of a Markdown page, in order."""
+    return list(_numerals(page, convention))
+
+
+@lru_cache(maxsize=256)
+def _numerals(page: str, convention: Convention) -> tuple[Numeral, ...]:
+    seen = markdown.view(page, convention.diagrams)
+    found = [Numeral(mark.chars, mark.at[0], mark.at[-1] + 1, True) for mark in seen.marks if mark.chars]
+    for formula in seen.math:
+        found += [
+            Numeral(n.text, formula.at[n.start], formula.at[n.end - 1] + 1, n.notation, n.readings)
+            for n in tex.numerals(formula.chars, convention.decimal)
+        ]
+    return tuple(sorted([*found, *_in_text(seen, convention)], key=lambda n: n.start))
+
+
+def around(page: str, numeral: Numeral, width: int = 40) -> str:
+    """The words around a numeral, on its line, for messages."""
+    line, end = page.rfind("\n", 0, numeral.start) + 1, page.find("\n", numeral.end)
+    words = page[line : end if end >= 0 else None]
+    start, end = words.rfind(" ", 0, max(0, numeral.start - line - width)), numeral.end - line + width
+    return words[start + 1 : words.find(" ", end) if " " in words[end:] else None].strip()
+
+
+def _in_text(seen: View, convention: Convention) -> list[Numeral]:
+    text, rules = seen.text(), patterns(convention)
+    marks = _enumeration_marks(text.chars, seen.starts)
+    marks |= {i for date in rules.date.finditer(text.chars) for i in range(*date.span())}
+    marks |= {year.start(k) for year in rules.years.finditer(text.chars) if _are_years(year) for k in (1, 2)}
+    return [
+        Numeral(
+            match[0].strip(),
+            text.at[match.start()],
+            text.at[match.end() - 1] + 1,
+            match.start("digits") in marks or _is_notation(text.chars, match, rules),
+            _readings(match, convention),
+        )
+        for match in rules.numeral.finditer(text.chars)
+    ]
+
+
+def _enumeration_marks(text: str, starts: dict[int, bool]) -> set[int]:
+    """Where headings and blocks are numbered, (1), (2), ... count from one, and [1] stands alone."""
+    marks = {match.start(1) for match in re.finditer(r"\[(\d{1,3})\]", text)}
+    for start, heading in starts.items():
+        after = r"\.?[\s:)–-]" if heading else r"[.)]\s"
+        number = re.compile(rf"\s*(\d+(?:\.\d+)*){after}").match(text, start)
+        marks |= {number.start(1)} if number else set()
+    expected = 1
+    for match in re.finditer(r"\((\d{1,2})\)", text):
+        if int(match[1]) in (1, expected):
+            marks.add(match.start(1))
+            expected = int(match[1]) + 1
+    return marks
+
+
+def _are_years(pair: re.Match[str]) -> bool:
+    """True for two years; two round numbers are more likely to count something."""
+    first, second = int(pair[1]), int(pair[2])
+    return first < second and bool(first % 50 or second % 50)
+
+
+def _is_notation(text: str, match: re.Match[str], rules: Patterns) -> bool:
+    before, digits = text[max(0, match.start() - 100) : match.start()], match["digits"]
+    if match["unit"]:
+        return False
+    if not match["sign"] and (re.search(rf"{LETTER}-?$", before) or before.endswith(RAISED)):
+        return True
+    if re.compile(r"D\b").match(text, match.end()) or rules.ordinal.match(text, match.end()):
+        return True
+    if rules.reference.search(before):
+        return True
+    if re.fullmatch(YEAR, digits) and not re.compile(r"\s+[^\W\d_]{3,}s\b").match(text, match.end()):
+        return bool(rules.year.search(before[-80:]))
+    return digits.count(".") > 1 and not re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", digits)
+
+
+def _readings(match: re.Match[str], convention: Convention) -> tuple[Reading, ...]:
+    """The values that a numeral in text may stand for."""
+    digits = re.sub(rf"[{SPACES} ]", "", match["digits"]).replace("−", "-")
+    number, exponent, power = digits.lower().partition("e")
+    unit = (match["unit"] or "").strip()
+    scale = (
+        -2
+        if unit == "%"
+        else next((tens for word, tens in convention.words.scales.items() if re.fullmatch(word, unit)), 0)
+    )
+    meant = (
+        reading(candidate + exponent + power, match["sign"], scale)
+        for candidate in plain_numbers(number, convention.decimal)
+    )
+    return tuple(one for one in meant if one)

@@ -1,0 +1,103 @@
+"""What a numeral may mean: its value, and the unit of its last digit."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal, DecimalException
+
+LONGEST = 1_000_000  # characters of one cell's output that are read
+DIGEST = re.compile(r"(?<![0-9a-f])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-f])")
+PRINTED = re.compile(
+    r"(?<![\w.,])(?P<sign>[-−+])?(?P<digits>\d[\d_]*(?:[.,]\d+)*)\.?(?P<power>[eE][-+]?\d+)?(?P<percent>\s?%)?"
+)
+GROUPED = re.compile(
+    r"(?P<whole>\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*)(?:(?!(?P=mark))[.,](?P<fraction>\d+))?"
+)
+MINUS = ("-", "−")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a numeral: its value, and the unit of its last digit (0 where it is exact)."""
+
+    value: Decimal
+    unit: Decimal
+
+    def printed_as(self, printed: "Reading") -> bool:
+        """True where `printed` shows this value, at this precision or a finer one."""
+        if self.unit == 0:
+            return printed.value == self.value
+        return printed.unit <= self.unit and abs(printed.value - self.value) <= self.unit / 2
+
+
+def reading(
+    number: str, sign: str | None = None, scale: int = 0, power: int | None = None, exact: bool = True
+) -> Reading | None:
+    """A number with a decimal point, times a power of ten, or to a power; None where it is beyond reason."""
+    try:
+        value = Decimal(number)
+        exponent = value.as_tuple().exponent
+        assert isinstance(exponent, int)
+        unit = Decimal(0) if exact and exponent == 0 else Decimal(1).scaleb(exponent)
+        if power is not None:
+            unit, value = Decimal(0), value**power
+        if scale:
+            unit, value = (unit or Decimal(1)).scaleb(scale), value.scaleb(scale)
+    except DecimalException:
+        return None
+    return Reading(-value if sign in MINUS else value, unit)
+
+
+def plain_numbers(number: str, decimal: str) -> list[str]:
+    """The ways to read digits and marks as a number with a decimal point."""
+    other = "." if decimal == "," else ","
+    grouped = re.fullmatch(rf"\d{{1,3}}(?:{re.escape(other)}\d{{3}})+(?:{re.escape(decimal)}\d+)?", number)
+    found = [number.replace(",", ".")] if number.count(",") + number.count(".") <= 1 else []
+    if grouped and decimal == ".":
+        found = []  # nobody writes a decimal comma on such a page
+    if grouped:
+        found.append(number.replace(other, "").replace(decimal, "."))
+    return list(dict.fromkeys(found))
+
+
+@dataclass
+class Printed:
+    """The numbers that some output prints, in order."""
+
+    readings: list[Reading]
+    values: list[Decimal] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.readings.sort(key=lambda r: r.value)
+        self.values = [r.value for r in self.readings]
+
+    def shows(self, meanings: Iterable[Reading]) -> bool:
+        """True where one of the numbers is what is meant, at the precision meant."""
+        return any(self._has(meant) for meant in meanings)
+
+    def _has(self, meant: Reading) -> bool:
+        for found in self.readings[bisect_left(self.values, meant.value - meant.unit / 2) :]:
+            if found.value > meant.value + meant.unit / 2:
+                return False
+            if meant.printed_as(found):
+                return True
+        return False
+
+
+def printed(text: str) -> Printed:
+    """Every number that an output prints; digests in hexadecimal are not numbers."""
+    found: set[Reading] = set()
+    for match in PRINTED.finditer(DIGEST.sub(" ", text[:LONGEST])):
+        digits = match["digits"].replace("_", "")
+        parts = re.split(r"[.,]", digits)
+        candidates = {digits.replace(",", ".")} if len(parts) <= 2 else set()
+        if grouped := GROUPED.fullmatch(digits):
+            whole = re.sub(r"[.,]", "", grouped["whole"])
+            candidates.add(f"{whole}.{grouped['fraction']}" if grouped["fraction"] else whole)
+        candidates |= set(parts) if "," in digits else set()
+        for candidate in candidates:
+            scale = -2 if match["percent"] else 0
+            one = reading(candidate + (match["power"] or ""), match["sign"], scale, exact=False)
+            found |= {one} if one else set()
+    return Printed(list(found))
