@@ -1,3 +1,3 @@
 """Makes pytest execute each notebook once, through nbval, and check all that this execution gave."""
 
-pytest_plugins = ["trust.execution", "tests.trust.checks"]
+pytest_plugins = ["trust.plugin"]

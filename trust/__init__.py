@@ -1,6 +1,12 @@
 """The chain of trust: what makes a number in a book, a stored output or a table of results believable.
 
-`execution` runs each notebook once and hands the result to every check; `tolerance` says how far a figure
-that comes out of a training may differ between machines; `provenance` ties a measured number to the code, the
-versions and the processor that gave it. Nothing here knows what the book is about.
+From Markdown to a verdict, each module using those before it:
+- `inline`, `markdown`: what a reader sees of a page; `languages`, `conventions`, `readings`, `tex`,
+  `numerals`: the numbers in it; `notebooks`, `settings`, `pages`: where pages and outputs come from;
+- `ledger` checks that each number was printed by a cell, `bind` writes which, `audit` counts without ledgers;
+- `tolerance`, `comparison`, `replay`, `execution`: one run of each notebook, compared with what it stores;
+- `tamper`, `tamper_outputs` change digits and require that a check notices; `plugin` does so in pytest;
+- `modules`, `dependencies`, `provenance`: measured numbers, tied to the code and versions that gave them.
+
+Nothing here knows what a book is about. `python -m trust --help`; README.md tells how to begin.
 """

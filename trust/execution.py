@@ -11,53 +11,52 @@ verdict on a changed notebook can be seen without computing anything.
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
 
-from trust import tolerance
+from trust import notebooks, tolerance
+from trust.replay import REPLAYED, REQUEST, ReplayedKernel
 
 # After a cell's reply, what it printed is on its way; on a busy machine nbval's own five seconds are few.
 OUTPUT_SECONDS = 120
-# What a replay needs of a message; comms belong to widgets, which nbval does not compare.
-OUTPUTS = {"stream", "display_data", "update_display_data", "execute_result", "clear_output", "error"}
-REPLAYED = {"status", *OUTPUTS}
-REQUEST = {"msg_type": "execute_request"}
 
 
 class Hooks:
     """What a book may add to the run of its notebooks."""
 
     @pytest.hookspec
-    def pytest_notebook_checks(self, config) -> dict[str, Callable]:  # pyright: ignore[reportReturnType]
+    def pytest_notebook_checks(self, config: pytest.Config) -> dict[str, Callable[..., None]]:  # pyright: ignore[reportReturnType]
         """Checks by name: functions of the collected `ExecutedNotebook` and of pytest's item."""
 
 
-def pytest_addhooks(pluginmanager) -> None:
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(Hooks)
 
 
-def pytest_addoption(parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("nbval").addoption(
         "--replay", type=Path, help="take the kernel's messages from this folder instead of executing"
     )
 
 
-def pytest_configure(config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
     os.environ["PYTHONHASHSEED"] = "0"
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path, parent):
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list, list]:
     """Notebooks are nbval's; what becomes of their outputs is ours."""
     collected = yield
     return [
@@ -69,7 +68,11 @@ def pytest_collect_file(file_path, parent):
 class ExecutedNotebook(IPyNbFile):
     """A notebook of nbval that keeps what its one execution gave."""
 
-    def collect(self):
+    def collect(self) -> Iterator[pytest.Item]:
+        try:
+            notebooks.load(self.path)
+        except notebooks.Unusable as problem:
+            raise self.CollectError(f"{self.path.name} {problem}") from None
         cells = list(super().collect())
         self.fresh = deepcopy(self.nb)
         self.fresh.metadata.pop("widgets", None)
@@ -92,7 +95,12 @@ class ExecutedNotebook(IPyNbFile):
         if replay:
             self.kernel = ReplayedKernel(json.loads((replay / f"{self.path.stem}.json").read_text("utf-8")))
         else:
-            super().setup()
+            try:
+                super().setup()
+            except NoSuchKernel as problem:
+                pytest.fail(
+                    f"{self.path.name} needs the kernel {problem.name!r}, which is not installed", False
+                )
 
     def code_cells(self) -> list[NotebookNode]:
         return [cell for cell in self.fresh.cells if cell.cell_type == "code"]
@@ -105,7 +113,7 @@ class ExecutedNotebook(IPyNbFile):
         self.recorder.clear_before_next_output = False
         self.messages.append([])
 
-    def get_kernel_message(self, timeout=None, stream="iopub") -> dict:
+    def get_kernel_message(self, timeout: float | None = None, stream: str = "iopub") -> dict:
         message = super().get_kernel_message(timeout, stream)
         if message["parent_header"].get("msg_type") != REQUEST["msg_type"]:
             return message  # of the kernel's start, not of a cell
@@ -136,7 +144,7 @@ class ExecutedNotebook(IPyNbFile):
 class ExecutedCell(IPyNbCell):
     """A cell whose outputs are compared as nbclient would store them, within the declared tolerance."""
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.output_timeout = OUTPUT_SECONDS
 
@@ -144,7 +152,7 @@ class ExecutedCell(IPyNbCell):
         self.parent.begin(self.cell_num)
         super().runtest()
 
-    def compare_outputs(self, test, ref, skip_compare=None) -> bool:
+    def compare_outputs(self, test: list, ref: list, skip_compare: Any = None) -> bool:
         fresh = coalesce_streams(deepcopy(self.parent.current[0].outputs))
         fresh = tolerance.settled_outputs(fresh, ref, tolerance.declared(self.cell))
         return super().compare_outputs(fresh, ref, skip_compare)
@@ -153,48 +161,22 @@ class ExecutedCell(IPyNbCell):
 class Check(pytest.Item):
     """A check on what the execution gave."""
 
-    def __init__(self, *, check: Callable, **options):
+    def __init__(self, *, check: Callable[..., None], **options: Any) -> None:
         super().__init__(**options)
         self.check = check
 
     def runtest(self) -> None:
         self.check(self.parent, self)
 
-    def reportinfo(self):
+    def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name}: {self.name}"
 
 
-class ReplayedKernel:
-    """Says again what a kernel once said, cell by cell, whatever it is asked to execute."""
-
-    def __init__(self, cells: list[list[dict]]):
-        self.cells, self.said = cells, -1
-
-    def is_alive(self) -> bool:
-        return True
-
-    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
-        self.said += 1
-        self.waiting = iter(self.cells[self.said])
-        return str(self.said)
-
-    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
-        """The reply has been given."""
-
-    def get_message(self, stream: str, timeout: float | None = None) -> dict:
-        message = next(self.waiting)
-        header = {"msg_type": message["msg_type"]}
-        return {**message, "header": header, "parent_header": {**REQUEST, "msg_id": str(self.said)}}
-
-    def stop(self) -> None:
-        """There is nothing to stop."""
-
-
-def stored(notebook: ExecutedNotebook) -> dict:
+def stored(notebook: ExecutedNotebook) -> dict[str, Any]:
     """The notebook as it is stored, as plain JSON."""
-    return json.loads(notebook.path.read_text(encoding="utf-8"))
+    return notebooks.load(notebook.path)
 
 
-def as_json(notebook: NotebookNode) -> dict:
+def as_json(notebook: NotebookNode) -> dict[str, Any]:
     """A notebook in memory, as it would be read from its file."""
-    return json.loads(nbformat.writes(notebook))
+    return notebooks.current(json.loads(nbformat.writes(notebook)))

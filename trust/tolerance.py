@@ -13,7 +13,7 @@ in the unit in which they are printed. Everything else in the output is compared
 import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 KEY = "tolerance"
@@ -26,7 +26,11 @@ FIGURE = re.compile(rf"(?<![\w.,])({NUMBER})(%?) ± ({NUMBER})(%?)(?![\w%])")
 def declared(cell: dict) -> Decimal | None:
     """The distance that a cell's metadata declares, if it does."""
     entry = cell["metadata"].get(KEY)
-    return None if entry is None else Decimal(str(entry["within"]))
+    try:
+        within = Decimal(str(entry["within"]))
+    except (TypeError, KeyError, InvalidOperation):
+        return None  # there is none, or `problems` names it
+    return within if within.is_finite() else None
 
 
 def figures(text: str) -> list[tuple[Decimal, Decimal]]:
@@ -63,7 +67,7 @@ def settled_outputs(fresh: list, stored: list, within: Decimal | None) -> list:
 
 
 def _texts(output: dict) -> Iterator[tuple[Any, str]]:
-    if output["output_type"] == "stream":
+    if output.get("output_type") == "stream":
         yield output, "text"
     for key in sorted(output.get("data", {})):
         if key.startswith("text/"):
@@ -88,13 +92,14 @@ def problems(name: str, cells: Iterable[dict]) -> list[str]:
         if entry is None:
             continue
         place = f"{name}, {cell['id']}"
-        if set(entry) != {"within", "reason"} or not str(entry["reason"]).strip():
+        within, keys = declared(cell), set(entry) if isinstance(entry, dict) else set()
+        if within is None or keys != {"within", "reason"} or not str(entry["reason"]).strip():
             found.append(f"{place}: a tolerance needs `within` and a `reason`, and nothing else: got {entry}")
             continue
         spreads = [spread for _, spread in shown(cell)]
         if not spreads:
             found.append(f"{place}: declares a tolerance and prints no figure of the form 0.69 ± 0.04")
-        elif not 0 < Decimal(str(entry["within"])) <= MOST_SPREADS * max(spreads):
+        elif not 0 < within <= MOST_SPREADS * max(spreads):
             found.append(
                 f"{place}: within {entry['within']} is not more than 0 and at most {MOST_SPREADS} times the "
                 f"largest spread that it prints, {max(spreads)}"

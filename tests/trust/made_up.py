@@ -1,45 +1,55 @@
-"""Small made-up notebooks, good and bad, for the tests of the checks themselves."""
+"""Small notebooks and books, good and bad, for the tests of the checks themselves."""
 
 from pathlib import Path
+from typing import Any
 
-from tests.trust.pages import Page, notebook_page
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from trust import notebooks
+from trust.pages import Book, Page, notebook_page
+from trust.settings import Settings, load
+
+PORTUGUESE = Settings(Path(), Path("figures.toml"), "pt", ",")
+PICTURE = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"}
 
 
 def code(
     id: str, source: str, printed: str = "", *, tags: tuple[str, ...] = (), picture: bool = False, **metadata
-):
+) -> NotebookNode:
     """A code cell with what it printed, and a picture if asked for."""
-    outputs = [{"output_type": "stream", "name": "stdout", "text": printed}] if printed else []
-    if picture:
-        data = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"}
-        outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
-    return {
-        "cell_type": "code",
-        "id": id,
-        "metadata": {"tags": list(tags), **metadata},
-        "source": source,
-        "outputs": outputs,
-        "execution_count": 1,
-    }
+    outputs = [new_output("stream", text=printed)] if printed else []
+    outputs += [new_output("display_data", data=PICTURE)] if picture else []
+    metadata = {"tags": list(tags), **metadata}
+    return new_code_cell(source, id=id, execution_count=1, outputs=outputs, metadata=metadata)
 
 
-def prose(id: str, text: str, *values: str, notation: str = ""):
+def prose(id: str, text: str, *values: str, notation: str = "") -> NotebookNode:
     """A Markdown cell with its ledger."""
-    ledger = {"values": list(values)} if values else {}
+    ledger: dict[str, Any] = {"values": list(values)} if values else {}
     ledger |= {"notation": notation} if notation else {}
-    return {
-        "cell_type": "markdown",
-        "id": id,
-        "metadata": {"figures": ledger} if ledger else {},
-        "source": text,
-    }
+    return new_markdown_cell(text, id=id, metadata={"figures": ledger} if ledger else {})
 
 
-def notebook(*cells: dict) -> dict:
+def notebook(*cells: dict) -> NotebookNode:
     """A notebook of the given cells."""
-    return {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return nbformat.from_dict(new_notebook(cells=list(cells)))
 
 
-def page(*cells: dict) -> Page:
-    """The page of a made-up notebook."""
-    return notebook_page(Path("99_made_up.ipynb"), notebook(*cells))
+def page(*cells: dict, settings: Settings = PORTUGUESE) -> Page:
+    """The page of a made-up notebook, in Portuguese unless another language is given."""
+    return notebook_page(
+        Path("99_made_up.ipynb"), "99_made_up.ipynb", notebooks.current(notebook(*cells)), settings
+    )
+
+
+def book(folder: Path, pages: dict[str, NotebookNode | str], table: str = "") -> Book:
+    """A book on disk: notebooks and texts by name, and the [tool.trust] table."""
+    for name, content in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else nbformat.writes(content), encoding="utf-8")
+    if table:
+        (folder / "pyproject.toml").write_text(f"[tool.trust]\n{table}\n", encoding="utf-8")
+    return Book(load(folder))

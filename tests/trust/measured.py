@@ -17,10 +17,10 @@ from typing import Any
 
 from benchmarks import program
 from benchmarks.report import Report
-from tests.trust.tamper import Candidate, digits
 from tools.console import ROOT
 from trust.dependencies import Project
 from trust.provenance import Part
+from trust.tamper import Candidate, digits
 
 ELSEWHERE = (ROOT / ".venv", ROOT / "_build")
 

@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from tests.trust.pages import ROOT, Page, source, tags
+from tests.trust.pages import ROOT
+from trust.notebooks import tags
+from trust.pages import Page
 
 DIRECTIVE = re.compile(
     r"^[ ]*(?:`{3,}|:{3,})\{prf:(theorem|lemma|corollary|proposition|observation|remark|property|conjecture|"
@@ -40,7 +42,7 @@ def labels_of_cells(page: Page) -> tuple[list[str], list[str]]:
         for tag in tags(cell):
             if tag.startswith(TAG):
                 labels.append(tag.removeprefix(TAG))
-                if not asserts(source(cell)):
+                if not asserts(cell["source"]):
                     found.append(f"{page.name}, {cell['id']}: tagged {tag!r} and asserts nothing")
     return labels, found
 

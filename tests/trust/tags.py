@@ -9,10 +9,11 @@ import ast
 import builtins
 import re
 
-from tests.trust.pages import Page, source, tags
 from tests.trust.statements import asserts, plain_python
+from trust.comparison import IGNORE
+from trust.notebooks import tags
+from trust.pages import Page
 
-IGNORE = "nbval-ignore-output"
 FORBIDDEN_TAGS = {"nbval-skip", "pytest-validate-ignore-output", "skip-execution"}
 FORBIDDEN_COMMENT = re.compile(
     r"^\s*#+\s*(?:NBVAL_(?:IGNORE_OUTPUT|SKIP)|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.M
@@ -47,12 +48,12 @@ def problems(page: Page, notebook_metadata: dict) -> list[str]:
         place = f"{page.name}, {cell['id']}"
         if bad := FORBIDDEN_TAGS & set(tags(cell)):
             found.append(f"{place}: the tag {sorted(bad)} is not allowed")
-        if FORBIDDEN_COMMENT.search(source(cell)):
+        if FORBIDDEN_COMMENT.search(cell["source"]):
             found.append(f"{place}: a comment switches nbval off; use the tag {IGNORE}")
         if has_picture(cell) != (IGNORE in tags(cell)):
             found.append(f"{place}: {IGNORE} goes with a picture, and only with one")
         if has_picture(cell) or IGNORE in tags(cell):
-            checks = asserts(source(cell)) + (asserts(source(following)) if following else [])
-            if not any(names(source(cell)) & check for check in checks):
+            checks = asserts(cell["source"]) + (asserts(following["source"]) if following else [])
+            if not any(names(cell["source"]) & check for check in checks):
                 found.append(f"{place}: nothing asserts what the picture shows, here or in the next cell")
     return found

@@ -2,9 +2,9 @@
 
 import re
 
-from tests.trust.pages import pages, read_page
-from tests.trust.prose import bibliography
+from tests.trust.pages import BOOK, pages, read_page
 
+BIBLIOGRAPHY = (BOOK / "references.bib").read_text(encoding="utf-8")
 CITE = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 
 
@@ -20,11 +20,11 @@ def cited() -> dict[str, list[str]]:
 
 
 def test_every_citation_is_in_the_bibliography():
-    known = set(re.findall(r"^@\w+\{([^,\s]+),", bibliography(), re.MULTILINE))
+    known = set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY, re.MULTILINE))
     missing = {key: places for key, places in cited().items() if key not in known}
     assert cited() and not missing, f"not in references.bib: {missing}"
 
 
 def test_no_key_is_defined_twice():
-    keys = re.findall(r"^@\w+\{([^,\s]+),", bibliography(), re.MULTILINE)
+    keys = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY, re.MULTILINE)
     assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)

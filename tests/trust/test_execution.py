@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from tests.trust.pages import ROOT
+import trust
 
 CHECK = """
 import json
@@ -36,13 +37,13 @@ def notebook(path, *cells, **metadata):
     nbformat.write(new_notebook(cells=made), path)
 
 
-def run(folder, *options):
+def run(folder, *options, kernel=("--nbval-current-env",)):
     (folder / "check.py").write_text(CHECK, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-rA", "-p"]
+    command = [sys.executable, "-m", "pytest", "--nbval", *kernel, "-q", "-rA", "-p"]
     command += ["no:cacheprovider", "-p", "nbval", "-p", "trust.execution", "-p", "check", *options]
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder))),
+        "PYTHONPATH": os.pathsep.join((str(Path(trust.__file__).parents[1]), str(folder))),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
@@ -80,3 +81,20 @@ def test_part_of_a_notebook_gives_no_verdict_on_the_whole(replayed):
     folder, _ = replayed
     done = run(folder, "made.ipynb", "--deselect", "made.ipynb::Cell 2")
     assert "not every cell of the notebook was executed" in done.stdout and "1 skipped" in done.stdout
+
+
+def test_a_notebook_that_cannot_be_read_is_named_and_stops_nobody(replayed):
+    folder, _ = replayed
+    (folder / "bad.ipynb").write_text("{", encoding="utf-8")
+    done = run(folder, "bad.ipynb", "made.ipynb", f"--replay={folder}", "--continue-on-collection-errors")
+    assert "bad.ipynb is not JSON, as a notebook is" in done.stdout and "3 passed, 1 error" in done.stdout
+    (folder / "bad.ipynb").unlink()
+
+
+def test_a_kernel_that_is_not_installed_is_named(tmp_path):
+    notebook(tmp_path / "r.ipynb", ("1", ""))
+    made = nbformat.read(tmp_path / "r.ipynb", as_version=4)
+    made.metadata.kernelspec = {"name": "not-installed", "display_name": "None", "language": "none"}
+    nbformat.write(made, tmp_path / "r.ipynb")
+    done = run(tmp_path, "r.ipynb", kernel=())
+    assert "r.ipynb needs the kernel 'not-installed', which is not installed" in done.stdout

@@ -16,12 +16,11 @@ from benchmarks import program
 from benchmarks import report as reporting
 from benchmarks.figures import bar_chart
 from benchmarks.report import Report, reports
-from tests.trust import tamper
-from tests.trust.checks import tampered
 from tests.trust.measured import measured_candidates
 from tests.trust.pages import ROOT
-from trust import provenance
+from trust import provenance, tamper
 from trust.dependencies import Project
+from trust.plugin import tampered
 from trust.provenance import Part
 
 REPORTS = {report.name: report for report in reports()}

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.trust import tamper
-from trust import provenance
+from trust import provenance, tamper
 from trust.dependencies import Project
 from trust.provenance import Part, begin, keep, problems, read
 

@@ -37,8 +37,8 @@ def test_a_good_chapter_passes(tmp_path):
     [
         (THEOREM.replace(":label: teo-soma\n", ""), CELL, TEST, "“Soma” has no :label:"),
         (THEOREM, code("teo", "assert soma == 1"), TEST, "no code cell is tagged statement:teo-soma"),
-        (THEOREM, CELL | {"source": "print(soma)"}, TEST, "asserts nothing"),
-        (THEOREM, CELL | {"source": "assert True"}, TEST, "asserts nothing"),
+        (THEOREM, {**CELL, "source": "print(soma)"}, TEST, "asserts nothing"),
+        (THEOREM, {**CELL, "source": "assert True"}, TEST, "asserts nothing"),
         (THEOREM, CELL, "", "no property test carries the mark of teo-soma"),
         (THEOREM, CELL, TEST.replace("@given(st.integers())\n", ""), "needs @given and an assert"),
         (THEOREM, CELL, TEST.replace("assert n == n", "n == n"), "needs @given and an assert"),

@@ -1,18 +1,17 @@
 """What nbval cannot compare is tagged and asserted; and the check notices when it is not."""
 
-import json
-
 import pytest
 
 from tests.trust.made_up import code, page
-from tests.trust.pages import notebook_page, notebooks
-from tests.trust.tags import IGNORE, problems
+from tests.trust.pages import notebooks, read_page
+from tests.trust.tags import problems
+from trust.comparison import IGNORE
+from trust.notebooks import load
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.name)
 def test_nothing_escapes_both_nbval_and_an_assertion(path):
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    found = problems(notebook_page(path, notebook), notebook["metadata"])
+    found = problems(read_page(path), load(path)["metadata"])
     assert not found, "\n".join(found)
 
 

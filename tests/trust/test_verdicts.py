@@ -5,8 +5,10 @@ import pytest
 from lib.sources import compare, example_ids, judge
 from lib.sources.catalog import DATA
 from tests.trust.made_up import code, page
-from tests.trust.pages import Page, chapters, printed_text, read_page
-from tests.trust.tamper import rendered, stored_errata
+from tests.trust.pages import chapters, read_page
+from tests.trust.sources import rendered, stored_errata
+from trust.notebooks import printed_text
+from trust.pages import Page
 
 
 def missing_verdicts(page: Page, document: str) -> list[str]:

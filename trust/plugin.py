@@ -1,7 +1,10 @@
-"""What is checked of each notebook after its one execution, as a pytest plugin beside `trust.execution`.
+"""A pytest plugin: each notebook is executed once, compared by nbval, and checked for what nbval skips.
 
-Widgets and pictures, which nbval skips; a sample of changed digits, each of which must be noticed; and a
-notebook with changed digits given to a real pytest, which must fail at exactly those cells.
+    pytest_plugins = ["trust.plugin"]            # in the root conftest.py
+    pytest --nbval --nbval-current-env book      # and --tamper all, to change every digit
+
+After the last cell come widgets and pictures, which nbval skips; a sample of changed digits, each of which
+must be noticed; and a notebook with changed digits given to a real pytest, which must fail at those cells.
 """
 
 import os
@@ -12,36 +15,40 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 
-from tests.trust import fresh, tamper
-from tests.trust.pages import ROOT, tags
-from tests.trust.tags import IGNORE
-from tools.execute_notebooks import normalise
-from trust import execution, tolerance
+from trust import comparison, execution, tamper, tamper_outputs, tolerance
 from trust.execution import ExecutedNotebook
+from trust.notebooks import tags
 
 SAMPLE = 40  # digits of each kind and notebook; about as many as changes that a person could make in a day
 TAMPERED = "tampered"  # the property in which a test counts its digits
 TOLERANT = "tolerant"  # the property in which a test counts the figures that may differ between machines
 
 
-def pytest_addoption(parser) -> None:
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    if not pluginmanager.has_plugin(execution.__name__):
+        pluginmanager.register(execution, execution.__name__)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("trust")
     group.addoption("--tamper", default=str(SAMPLE), help="digits of each kind to change, or all")
     group.addoption("--tamper-seed", type=int, help="repeat a run of changes")
 
 
-def pytest_configure(config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     # Chosen once, by the process that starts the others: a failure can be repeated with it.
     if config.option.tamper_seed is None:
         config.option.tamper_seed = secrets.randbelow(10**9)
 
 
-def pytest_notebook_checks(config) -> dict:
+def pytest_notebook_checks(config: pytest.Config) -> dict[str, Callable[..., None]]:
     return {
         "what nbval skips": what_nbval_skips,
         "changed digits in outputs": changed_outputs,
@@ -50,31 +57,23 @@ def pytest_notebook_checks(config) -> dict:
     }
 
 
-def executed(notebook: ExecutedNotebook) -> dict:
-    """The notebook as the code gives it, normalised as the stored ones are."""
-    return execution.as_json(normalise(notebook.executed()))
-
-
 def what_nbval_skips(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    stored, made = execution.stored(notebook), executed(notebook)
-    found = fresh.widget_problems(stored, made) + fresh.ignored_text_problems(stored, made)
+    stored, made = execution.stored(notebook), execution.as_json(notebook.executed())
+    found = comparison.widget_problems(stored, made) + comparison.ignored_text_problems(stored, made)
     found += tolerance.problems(notebook.path.name, stored["cells"])
-    item.user_properties.append((TOLERANT, sum(len(tolerance.shown(c)) for c in tolerant_cells(stored))))
+    tolerant = [cell for cell in stored["cells"] if tolerance.KEY in cell["metadata"]]
+    item.user_properties.append((TOLERANT, sum(len(tolerance.shown(cell)) for cell in tolerant)))
     assert not found, "\n".join(found)
 
 
-def tolerant_cells(notebook: dict) -> list[dict]:
-    return [cell for cell in notebook["cells"] if tolerance.KEY in cell["metadata"]]
-
-
 def changed_outputs(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    stored, made = execution.stored(notebook), executed(notebook)
-    tampered(list(tamper.output_candidates(notebook.path, stored, made)), "stored outputs", item)
+    stored, made = execution.stored(notebook), execution.as_json(notebook.executed())
+    tampered(list(tamper_outputs.output_candidates(notebook.path.name, stored, made)), "stored outputs", item)
 
 
 def changed_widgets(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    stored, made = execution.stored(notebook), executed(notebook)
-    tampered(list(tamper.widget_candidates(notebook.path, stored, made)), "widget state", item)
+    stored, made = execution.stored(notebook), execution.as_json(notebook.executed())
+    tampered(list(tamper_outputs.widget_candidates(notebook.path.name, stored, made)), "widget state", item)
 
 
 def tampered(candidates: list[tamper.Candidate], kind: str, item: pytest.Item) -> None:
@@ -91,27 +90,29 @@ def real_pytest_fails_there(notebook: ExecutedNotebook, item: pytest.Item) -> No
     rng, changed = random.Random(seed), execution.stored(notebook)
     numbers = set()
     for number, cell in enumerate(c for c in changed["cells"] if c["cell_type"] == "code"):
-        if IGNORE not in tags(cell) and rng.random() < 0.7 and change_one_digit(cell, rng):
+        if comparison.IGNORE not in tags(cell) and rng.random() < 0.7 and change_one_digit(cell, rng):
             numbers.add(number)
-    folder = item.config._tmp_path_factory.mktemp(notebook.path.stem)
+    factory: pytest.TempPathFactory = item.config._tmp_path_factory  # pyright: ignore
+    folder = factory.mktemp(notebook.path.stem)
     notebook.keep(folder)
     nbformat.write(nbformat.from_dict(changed), folder / notebook.path.name)
     assert failing_cells(folder / notebook.path.name) == numbers, f"--tamper-seed={seed}"
 
 
-def change_one_digit(cell: dict, rng: random.Random) -> bool:
-    """Changes one digit of a cell's stored text, in place; False where there is none that must be noticed."""
-    found = []
+def change_one_digit(cell: dict[str, Any], rng: random.Random) -> bool:
+    """Change one digit of a cell's stored text, in place; False where there is none that must be noticed."""
+    within, found = tolerance.declared(cell), []
     for output in cell["outputs"]:
-        for holder, key in tamper.text_places(output):
-            place = output if holder == "" else output["data"]
-            digits = tamper.digits("", "".join(place[key]), lambda text: True)
-            within = tolerance.declared(cell)
-            found += [(place, key, c) for c in (digits if within is None else tamper.beyond(digits, within))]
+        for holder, key in comparison.text_places(output):
+            digits = tamper.digits("", "".join(holder[key]), lambda text: True)
+            found += [
+                (holder, key, c)
+                for c in (digits if within is None else tamper_outputs.beyond(digits, within))
+            ]
     if not found:
         return False
-    place, key, candidate = rng.choice(found)
-    place[key] = candidate.tampered(rng)
+    holder, key, candidate = rng.choice(found)
+    holder[key] = candidate.tampered(rng)
     return True
 
 
@@ -121,16 +122,17 @@ def failing_cells(path: Path) -> set[int]:
     plugins = [part for name in ("no:cacheprovider", "nbval", "trust.execution") for part in ("-p", name)]
     command = [sys.executable, "-m", "pytest", *plugins, "--nbval", "--nbval-current-env", "-q", path.name]
     command += [f"--replay={path.parent}", f"--junitxml={report}"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    packages = str(Path(__file__).resolve().parents[1])
+    environment = {**os.environ, "PYTHONPATH": packages, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True)
     assert report.exists(), done.stdout + done.stderr
     cases = list(ElementTree.parse(report).iter("testcase"))
     failed = {case for case in cases if case.find("failure") is not None or case.find("error") is not None}
     assert bool(failed) == bool(done.returncode), "pytest's exit code tells whether a cell failed"
-    return {int(re.search(r"\d+$", case.get("name"))[0]) for case in failed}
+    return {int(re.findall(r"\d+", case.get("name", ""))[-1]) for case in failed}
 
 
-def pytest_terminal_summary(terminalreporter, config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """How many changed digits were noticed, and how many figures are compared with a tolerance."""
     caught, tried, all_of_them, tolerant = Counter(), Counter(), Counter(), 0
     reports = [r for outcome in ("passed", "failed") for r in terminalreporter.stats.get(outcome, [])]

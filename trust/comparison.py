@@ -1,0 +1,127 @@
+"""The comparison of what a notebook stores with what its code gives today.
+
+nbval compares outputs; two things escape it, and are compared here: the state of widgets, which a page
+shows without a kernel, and the texts of cells whose output it is told to ignore.
+"""
+
+import json
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+from nbval.plugin import IPyNbCell, coalesce_streams
+
+from trust import tolerance
+from trust.notebooks import Cell, tags
+
+IGNORE = "nbval-ignore-output"
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+REFERENCE = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]+")
+# What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin.
+SKIPPED = (
+    "metadata",
+    "traceback",
+    "prompt_number",
+    "output_type",
+    "name",
+    "execution_count",
+    WIDGET_VIEW,
+    "image/png",
+    "image/jpeg",
+)
+
+
+class _Comparison:
+    """nbval's own comparison of outputs, without a pytest session around it."""
+
+    compare_outputs = IPyNbCell.compare_outputs
+    sanitize = IPyNbCell.sanitize
+    parent = SimpleNamespace(skip_compare=SKIPPED, sanitize_patterns={})
+    colors = SimpleNamespace(FAIL="", OKBLUE="", ENDC="")
+    comparison_traceback: list[str]
+
+    def format_output_compare(self, key: str, left: str, right: str) -> None:
+        self.comparison_traceback.append(key)
+
+
+def nbval_accepts(stored: Cell, fresh: Cell) -> bool:
+    """nbval's verdict on a stored code cell, given the same cell executed afresh."""
+    # How a stream is cut into pieces is an accident of timing; nbval joins them before it compares.
+    old, new = (coalesce_streams(_joined(cell)) for cell in (stored, fresh))
+    new = tolerance.settled_outputs(new, old, tolerance.declared(stored))
+    return bool(_Comparison().compare_outputs(new, old))  # pyright: ignore[reportArgumentType]
+
+
+def _joined(cell: Cell) -> list[Any]:
+    """Outputs as nbformat gives them in memory: multi-line texts in one string."""
+    return [nbformat.from_dict(_in_one_string(output)) for output in cell["outputs"]]
+
+
+def _in_one_string(output: dict[str, Any]) -> dict[str, Any]:
+    if output["output_type"] == "stream":
+        return {**output, "text": "".join(output["text"])}
+    data = {k: "".join(v) if isinstance(v, list) else v for k, v in output.get("data", {}).items()}
+    return {**output, "data": data} if "data" in output else dict(output)
+
+
+def text_places(output: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Where the texts of an output are: a dictionary, and a key of it."""
+    if output.get("output_type") == "stream":
+        return [(output, "text")]
+    data = output.get("data", {})
+    return [(data, key) for key in data if key.startswith("text/")]
+
+
+def ignored_text_problems(stored: dict[str, Any], fresh: dict[str, Any]) -> list[str]:
+    """Texts in cells that nbval ignores: they must be what the code gives, too."""
+    pairs = zip(stored["cells"], fresh["cells"], strict=True)
+    return [
+        f"{old['id']}: nbval ignores this cell, and its stored text is not what the code gives"
+        for old, new in pairs
+        if old["cell_type"] == "code" and IGNORE in tags(old) and not nbval_accepts(old, new)
+    ]
+
+
+def widget_state(notebook: dict[str, Any]) -> dict[str, Any]:
+    """The widgets' models that a notebook stores."""
+    return notebook["metadata"].get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+
+
+def widget_problems(stored: dict[str, Any], fresh: dict[str, Any]) -> list[str]:
+    """Widgets that are not what the code gives, whatever ids they were given."""
+    (old_views, old), (new_views, new) = _numbered_widgets(stored), _numbered_widgets(fresh)
+    found = [
+        f"widget {id}: the stored state is not what the code gives; execute the notebook"
+        for number, (id, text) in enumerate(old.items())
+        if number >= len(new) or text != list(new.values())[number]
+    ]
+    if len(new) > len(old):
+        found.append(
+            f"{len(new) - len(old)} widgets that the code gives are not stored; execute the notebook"
+        )
+    if not found and old_views != new_views:
+        found.append("a cell shows another widget than the one that its code gives; execute the notebook")
+    return found
+
+
+def _numbered_widgets(notebook: dict[str, Any]) -> tuple[list[int | None], dict[str, str]]:
+    """The widgets that cells show, and all models as text, numbered as they are met: ids are random."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    views = [view["model_id"] for o in outputs if (view := o.get("data", {}).get(WIDGET_VIEW))]
+    models = widget_state(notebook).items()
+    texts = {id: json.dumps(model, sort_keys=True, ensure_ascii=False) for id, model in models}
+    numbers: dict[str, int] = {}
+
+    def text(id: str) -> str:
+        return REFERENCE.sub(lambda match: str(numbers.get(match[0])), texts[id])
+
+    ahead = views[::-1]
+    while ahead or len(numbers) < len(texts):
+        # What no cell shows, such as a link between two widgets, is told apart by what it refers to.
+        id = ahead.pop() if ahead else min(texts.keys() - numbers.keys(), key=text)
+        if id in texts and id not in numbers:
+            numbers[id] = len(numbers)
+            ahead += REFERENCE.findall(texts[id])[::-1]
+    return [numbers.get(id) for id in views], {id: text(id) for id in numbers}

@@ -1,0 +1,86 @@
+"""Proves the chain of trust: changes digits, one at a time, and requires that a check notices each of them.
+
+Every digit of the numerals in the prose and of their ledgers is a candidate here; `tamper_outputs` adds
+those of stored outputs and widgets, and a project may add its own. Nothing is written: each change is made on
+a copy in memory and handed to the check that guards that place.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trust.ledger import block_problems
+from trust.pages import Block, Page
+from trust.readings import Printed
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A digit that can be changed: where it is, and the check that is asked whether it notices."""
+
+    place: str
+    text: str
+    at: int
+    notices: Callable[[str], bool]  # takes the text with the digit changed
+    others: str = "0123456789"  # what it may be changed to
+
+    def tampered(self, rng: random.Random) -> str:
+        return self.with_digit(rng.choice([d for d in self.others if d != self.text[self.at]]))
+
+    def with_digit(self, digit: str) -> str:
+        return self.text[: self.at] + digit + self.text[self.at + 1 :]
+
+    def caught(self, rng: random.Random) -> bool:
+        return self.notices(self.tampered(rng))
+
+    def __str__(self) -> str:
+        around = self.text[max(0, self.at - 30) : self.at + 30].replace("\n", " ")
+        return f"{self.place}, digit {self.text[self.at]!r} at {self.at}: …{around}…"
+
+
+def digits(place: str, text: str, notices: Callable[[str], bool]) -> Iterator[Candidate]:
+    """A candidate for each digit of `text`."""
+    for match in re.finditer(r"[0-9]", text):
+        yield Candidate(place, text, match.start(), notices)
+
+
+def attempt(candidates: list[Candidate], seed: int, sample: int | None) -> tuple[int, list[Candidate]]:
+    """Change a sample of the digits, or all: how many were tried, and which nobody noticed."""
+    rng = random.Random(seed)
+    chosen = candidates if sample is None else rng.sample(candidates, min(sample, len(candidates)))
+    return len(chosen), [c for c in chosen if not c.caught(rng)]
+
+
+def prose_candidates(page: Page, known: Mapping[str, Printed]) -> Iterator[Candidate]:
+    """Digits in the numerals of the prose and in the ledgers; the check of the ledger must notice."""
+
+    def check(block: Block, **changed: Any) -> bool:
+        return bool(block_problems(page, replace(block, **changed), known))
+
+    for block in page.blocks:
+        if check(block):
+            raise ValueError(f"{page.name}, {block.name}: the prose check already fails; mend it first")
+        in_numerals = {i for n in page.numerals(block) for i in range(n.start, n.end)}
+        place = f"{page.name}, {block.name}"
+        for candidate in digits(place, block.text, lambda t, b=block: check(b, text=t)):
+            if candidate.at in in_numerals:
+                yield candidate
+        for index, entry in enumerate(block.ledger.get("values", [])):
+            for candidate in digits(
+                f"{place}, ledger", entry, lambda t, b=block, i=index: check(b, ledger=_rebound(b, i, t))
+            ):
+                if candidate.at < entry.index(" @ "):
+                    yield candidate
+        yield from digits(
+            f"{place}, ledger",
+            block.ledger.get("notation", ""),
+            lambda t, b=block: check(b, ledger={**b.ledger, "notation": t}),
+        )
+
+
+def _rebound(block: Block, index: int, entry: str) -> dict[str, Any]:
+    lines = list(block.ledger["values"])
+    lines[index] = entry
+    return {**block.ledger, "values": lines}
