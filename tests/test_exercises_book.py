@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from lib.exercises.catalogue import CHAPTERS, CODE, OPEN, all_exercises, exercises
-from tests.trust.numerals import numerals
+from tests.trust.pages import numerals
 from tools.console import ROOT
 from tools.execute_notebooks import execute
 from tools.insert_exercises import (
