@@ -1,0 +1,57 @@
+"""An audit counts the figures of a page and finds them in its outputs, with no ledger and no settings."""
+
+from pathlib import Path
+
+from tests.trust.made_up import code, notebook, page, prose
+from trust import notebooks
+from trust.audit import as_json, audit, report, table
+from trust.pages import notebook_page
+from trust.settings import Settings
+
+CELLS = (
+    prose("t", "# 1 Means\n\nOf 1,234 rows,\n12.5% have a mean of 0.46."),
+    code("c", "print(...)", "1234 rows: 0.4551"),
+)
+
+
+def made_audit(*cells):
+    bare = Settings(Path(), Path("figures.toml"))
+    return audit(notebook_page(Path("a.ipynb"), "a.ipynb", notebooks.current(notebook(*cells)), bare))
+
+
+def test_figures_are_counted_and_what_nothing_prints_is_placed():
+    found = made_audit(*CELLS)
+    assert (found.figures, found.printed, found.notation, found.note) == (3, 2, 1, "")
+    (place,) = found.not_printed
+    assert str(place) == "cell 1, line 4: 12.5% in “12.5% have a mean of 0.46.”"
+
+
+def test_a_page_without_outputs_says_so():
+    assert made_audit(CELLS[0], code("c", "1")).note == "stores no outputs"
+
+
+def test_the_report_adds_up_and_keeps_to_its_limit():
+    audits = [made_audit(*CELLS), made_audit(prose("t", "1 2 3"))]
+    text = report(audits, {"bad.ipynb": "is empty"}, places=2)
+    assert "in all         6        2            4         1" in text
+    assert "and 1 more (--places all)" in text and "  bad.ipynb is empty" in text
+    assert text.endswith("2 of 6 figures in the prose are printed by an output of their page.")
+    assert "Figures that no output" not in report(audits, {}, places=0)
+    assert report([], {}, None).endswith(
+        "0 of 0 figures in the prose are printed by an output of their page."
+    )
+
+
+def test_the_json_holds_all_of_it():
+    made = as_json([made_audit(*CELLS)], {"bad.ipynb": "is empty"})
+    assert made["total"] == {"pages": 1, "figures": 3, "printed": 2, "notation": 1}
+    assert made["pages"][0]["not_printed"][0]["figure"] == "12.5%"
+    assert made["unusable"] == [{"page": "bad.ipynb", "problem": "is empty"}]
+
+
+def test_columns_are_aligned():
+    assert table(("a", "bb"), [("x", 1), ("long", 100)]) == ["a      bb", "x       1", "long  100"]
+
+
+def test_a_configured_page_is_audited_as_configured():
+    assert audit(page(prose("t", "São 0,5."), code("c", "print(0.5)", "0.5"))).printed == 1
