@@ -26,16 +26,22 @@ class Convention:
 
 def detected(pages: list[str], language: str = "", decimal: str = "") -> Convention:
     """The convention of a page by what it writes, where it is not given."""
-    text = "\n".join(markdown.view(page).text().chars for page in pages)
+    views = [markdown.view(page) for page in pages]
+    text = "\n".join(view.text().chars for view in views)
     language = language or recognise(text)
-    commas = len(re.findall(r"(?<![\d.,])(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?![\d,])", text))
-    points = len(re.findall(r"(?<![\d.,])(?:0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?![\d.])", text))
-    for formula in (formula.chars for page in pages for formula in markdown.view(page).math):
-        commas += len(re.findall(r"\d\{,\}(?:\d{1,2}|\d{4,})(?!\d)", formula))
-        points += len(re.findall(r"\d\.\d", formula))
     if not decimal:
+        formulas = [formula.chars.replace("{,}", ",") for view in views for formula in view.math]
+        commas, points = (_uses("\n".join([text, *formulas]), mark) for mark in (",", "."))
         decimal = LANGUAGES[language].decimal if commas == points else "," if commas > points else "."
     return Convention(decimal, language)
+
+
+def _uses(text: str, mark: str) -> int:
+    """How much speaks for a decimal mark: 0.5 and 1,000.5 say more than 2.5, which may number a section."""
+    mark, other = re.escape(mark), re.escape("." if mark == "," else ",")
+    certain = rf"(?<![\d.,])(?:0{mark}\d+|\d{{1,3}}(?:{other}\d{{3}})+{mark}\d+)(?![.,]?\d)"
+    likely = rf"(?<![\d.,(\[])[1-9]\d*{mark}(?:\d{{1,2}}|\d{{4,}})(?![.,]?\d|[)\]])"
+    return 3 * len(re.findall(certain, text)) + len(re.findall(likely, text))
 
 
 @dataclass(frozen=True)

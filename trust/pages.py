@@ -9,7 +9,6 @@ from typing import Any
 
 from trust import notebooks
 from trust.conventions import Convention, detected
-from trust.languages import LANGUAGES
 from trust.notebooks import Cell, Unusable
 from trust.numerals import Numeral, numerals
 from trust.readings import Printed, printed
@@ -68,7 +67,6 @@ def convention(blocks: Iterable[Block], settings: Settings) -> Convention:
     if not (decimal and language):
         found = detected([block.text for block in blocks], language, decimal)
         decimal, language = found.decimal, found.language
-    assert language in LANGUAGES
     return Convention(decimal, language, settings.diagrams)
 
 

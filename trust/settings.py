@@ -17,6 +17,7 @@ from typing import Any
 
 from trust.languages import LANGUAGES
 
+LEDGER = "figures.toml"
 KINDS = {"folder": str, "language": str, "decimal": str, "ledger": str, "diagrams": list}
 
 
@@ -43,7 +44,9 @@ def load(start: Path) -> Settings:
         path = folder / "pyproject.toml"
         if path.is_file() and (table := _table(path)) is not None:
             return _settings(path, table)
-    return Settings(inside, inside / "figures.toml")
+        if (folder / LEDGER).is_file():
+            return Settings(folder, folder / LEDGER)
+    return Settings(inside, inside / LEDGER)
 
 
 def _table(path: Path) -> dict[str, Any] | None:
@@ -67,5 +70,5 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     if decimal not in ("", ",", "."):
         raise SettingsError(f"{path}: decimal of [tool.trust] is ',' or '.', and not {decimal!r}")
     folder = (path.parent / table.get("folder", ".")).resolve()
-    ledger = path.parent / table["ledger"] if "ledger" in table else folder / "figures.toml"
+    ledger = path.parent / table["ledger"] if "ledger" in table else folder / LEDGER
     return Settings(folder, ledger, language, decimal, frozenset(table.get("diagrams", [])))

@@ -5,7 +5,8 @@ Decimals are values. An integer is notation if it
 - belongs to a term with symbols ("i + 1", "\\ln 8", "N(N+1)/2"). Terms are what relations, commas and
   alignment marks separate, so in "N = 4" and "[0, 1]" the integers are values.
 
-A bare comma separates; "{,}" is a decimal comma, or separates thousands where the decimal mark is a point.
+"{,}" is a decimal comma, or separates thousands where the decimal mark is a point. A bare comma separates,
+unless digits are on both sides and no brackets around: then it is what a comma is on the page.
 """
 
 import re
@@ -14,10 +15,12 @@ from itertools import pairwise
 
 from trust.readings import Reading, plain_numbers, reading
 
-GROUP = "\ue000"  # in the place of a bare comma between thousands
+# In the place of a bare comma: between thousands, or before decimals.
+GROUP, COMMA = "\ue000", "\ue001"
 THOUSANDS = re.compile(r"(?<![\d.,(\[{])\d{1,3}(?:,\d{3})+(?![\d,)\]}])")
+DECIMAL = re.compile(r"(?<![\d.,(\[{])\d+,\d+(?![\d,)\]}])")
 NUMERAL = re.compile(
-    rf"(?P<digits>\d+(?:(?:\{{,\}}|\{{\.\}}|\.|{GROUP}|\\,(?=\d{{3}}(?!\d)))\d+)*)"
+    rf"(?P<digits>\d+(?:(?:\{{,\}}|\{{\.\}}|\.|[{GROUP}{COMMA}]|\\,(?=\d{{3}}(?!\d)))\d+)*)"
     r"(?P<power>\s*(?:\\cdot|\\times)\s*10\s*\^\s*(?:\{\s*[-−+]?\s*\d+\s*\}|\d)|\s*\^\s*(?:\{[-+]?\d+\}|\d))?"
     r"(?P<unit>\s*\\%)?"
 )
@@ -53,14 +56,14 @@ def numerals(tex: str, decimal: str) -> list[TexNumeral]:
     """Every numeral of a formula, in order."""
     for pattern in STRUCTURE:
         tex = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), tex)
-    if decimal == ".":
-        tex = THOUSANDS.sub(lambda match: match[0].replace(",", GROUP), tex)
+    pattern, stand_in = (THOUSANDS, GROUP) if decimal == "." else (DECIMAL, COMMA)
+    tex = pattern.sub(lambda match: match[0].replace(",", stand_in), tex)
     scripts, terms, found = _scripts(tex), _terms(tex), []
     for match in NUMERAL.finditer(tex):
         sign = SIGN.search(tex[: match.start()])
         found.append(
             TexNumeral(
-                (sign[1] if sign else "") + match[0].strip().replace(GROUP, ","),
+                (sign[1] if sign else "") + match[0].strip().replace(stand_in, ","),
                 match.start(),
                 match.end(),
                 _is_notation(tex, match, scripts, terms),
@@ -74,7 +77,7 @@ def _is_notation(tex: str, match: re.Match[str], scripts: list[Span], terms: lis
     at, digits = match.start(), match["digits"]
     if NAME.search(tex[:at]):
         return True  # part of a name, as in text
-    if "." in digits or "{,}" in digits:
+    if re.search(rf"\.|\{{,\}}|{COMMA}", digits):
         return False
     term = next(t for t in terms if t[0] <= at < t[1])
     return any(a <= at < b for a, b in scripts) or _has_symbols(tex, term, scripts)
@@ -124,7 +127,7 @@ def _readings(match: re.Match[str], sign: str | None, decimal: str) -> tuple[Rea
     times_ten = power and "10" in power.rpartition("^")[0]
     scale = percent + (exponent if times_ten and exponent else 0)
     candidates = plain_numbers(
-        re.sub(rf"\{{\.\}}|\\,|{GROUP}", "", match["digits"]).replace("{,}", ","), decimal
+        re.sub(rf"\{{\.\}}|\\,|{GROUP}", "", match["digits"]).replace("{,}", ",").replace(COMMA, ","), decimal
     )
     meant = (reading(c, sign, scale, None if times_ten else exponent) for c in candidates)
     return tuple(one for one in meant if one)

@@ -154,6 +154,7 @@ def test_any_text_can_be_read(page):
         ("The loss is 0.45 on 1,234 rows.", "en", "."),
         ("La perte est de $0{,}45$ pour les données.", "fr", ","),
         ("Sin números, el texto es de la lengua.", "es", ","),
+        ("Exemplo 1.1, seção 2.3: custa 100.000,00, e $y = 70.000$.", "pt", ","),
         ("数据 0.5", "en", "."),
         ("", "en", "."),
     ],

@@ -13,6 +13,12 @@ def test_a_bare_folder_needs_no_table(tmp_path):
     assert load(tmp_path) == Settings(tmp_path, tmp_path / "figures.toml")
 
 
+def test_a_ledger_marks_the_folder_of_a_book(tmp_path):
+    (tmp_path / "part").mkdir()
+    (tmp_path / "figures.toml").touch()
+    assert load(tmp_path / "part").folder == tmp_path
+
+
 def test_the_table_is_found_from_a_page_below(tmp_path):
     (tmp_path / "book").mkdir()
     page = tmp_path / "book" / "a.md"

@@ -34,18 +34,20 @@ def test_values_and_notation(tex, values, notation):
         (r"1{,}000", ".", "1000"),
         (r"N = 12,345", ".", "12345"),
         (r"1{.}024", ",", "1024"),
+        (r"0,05x = 1", ",", "0.05"),
         (r"2 \cdot 10^{3}", ".", "2E+3"),
         (r"45\%", ".", "0.45"),
         (r"2^{-2}", ".", "0.25"),
     ],
 )
 def test_what_a_formula_means(tex, decimal, value):
-    (found,) = numerals(tex, decimal)
+    found = numerals(tex, decimal)[0]
     assert value in {str(reading.value) for reading in found.readings}
 
 
-def test_two_numbers_in_brackets_are_not_thousands():
+def test_two_numbers_in_brackets_are_not_one():
     assert [n.text for n in numerals("[100,200]", ".")] == ["100", "200"]
+    assert [n.text for n in numerals("[0,1] \\ni x_{1,2}", ",")] == ["0", "1", "1", "2"]
 
 
 @given(st.text(alphabet="ab0123456789.,_^{}=+-\\&% ", max_size=60), st.sampled_from(",."))
