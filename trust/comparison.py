@@ -19,6 +19,7 @@ IGNORE = "nbval-ignore-output"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]+")
+Widgets = tuple[list[int | None], dict[str, str]]  # the views in cells, and all models as text
 # What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin.
 SKIPPED = (
     "metadata",
@@ -91,11 +92,16 @@ def widget_state(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def widget_problems(stored: dict[str, Any], fresh: dict[str, Any]) -> list[str]:
     """Widgets that are not what the code gives, whatever ids they were given."""
-    (old_views, old), (new_views, new) = _numbered_widgets(stored), _numbered_widgets(fresh)
+    return widget_differences(numbered_widgets(stored), numbered_widgets(fresh))
+
+
+def widget_differences(stored: Widgets, fresh: Widgets) -> list[str]:
+    """The same, for widgets that have been numbered."""
+    (old_views, old), (new_views, new) = stored, fresh
     found = [
         f"widget {id}: the stored state is not what the code gives; execute the notebook"
-        for number, (id, text) in enumerate(old.items())
-        if number >= len(new) or text != list(new.values())[number]
+        for (id, text), other in zip(old.items(), [*new.values(), *[""] * len(old)], strict=False)
+        if text != other
     ]
     if len(new) > len(old):
         found.append(
@@ -106,7 +112,7 @@ def widget_problems(stored: dict[str, Any], fresh: dict[str, Any]) -> list[str]:
     return found
 
 
-def _numbered_widgets(notebook: dict[str, Any]) -> tuple[list[int | None], dict[str, str]]:
+def numbered_widgets(notebook: dict[str, Any]) -> Widgets:
     """The widgets that cells show, and all models as text, numbered as they are met: ids are random."""
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
     views = [view["model_id"] for o in outputs if (view := o.get("data", {}).get(WIDGET_VIEW))]

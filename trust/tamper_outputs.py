@@ -63,17 +63,18 @@ def beyond(candidates: Iterable[Candidate], within: Decimal) -> Iterator[Candida
 
 def widget_candidates(name: str, stored: Notebook, executed: Notebook) -> Iterator[Candidate]:
     """Digits in the state of the stored widgets: the comparison with a fresh execution must notice."""
-    if problems := comparison.widget_problems(stored, executed):
+    fresh = comparison.numbered_widgets(executed)
+    if problems := comparison.widget_differences(comparison.numbered_widgets(stored), fresh):
         raise ValueError(f"{name}: {problems[0]}")
     for id, model in comparison.widget_state(stored).items():
         for trait, value in model["state"].items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            notices = _widget_check(stored, executed, id, trait, isinstance(value, str))
+            notices = _widget_check(stored, fresh, id, trait, isinstance(value, str))
             yield from digits(f"{name}, widget {id[-4:]}, {trait}", text, notices)
 
 
 def _widget_check(
-    stored: Notebook, executed: Notebook, id: str, trait: str, is_text: bool
+    stored: Notebook, fresh: comparison.Widgets, id: str, trait: str, is_text: bool
 ) -> Callable[[str], bool]:
     def notices(text: str) -> bool:
         try:
@@ -81,9 +82,12 @@ def _widget_check(
         except ValueError:
             return True  # no longer JSON: the notebook cannot be read
         model = comparison.widget_state(stored)[id]
-        changed = {**model, "state": {**model["state"], trait: value}}
-        state = {**comparison.widget_state(stored), id: changed}
+        state = {
+            **comparison.widget_state(stored),
+            id: {**model, "state": {**model["state"], trait: value}},
+        }
         widgets = {comparison.WIDGET_STATE: {"state": state}}
-        return bool(comparison.widget_problems({**stored, "metadata": {"widgets": widgets}}, executed))
+        changed = comparison.numbered_widgets({**stored, "metadata": {"widgets": widgets}})
+        return bool(comparison.widget_differences(changed, fresh))
 
     return notices
