@@ -91,7 +91,7 @@ def as_json(audits: list[Audit], unusable: dict[str, str]) -> dict[str, Any]:
 def report(audits: list[Audit], unusable: dict[str, str], places: int | None) -> str:
     """The audit for a person: a table, the figures that nothing prints, and what could not be read."""
     rows = [(a.page, a.figures, a.printed, len(a.not_printed), a.notation, a.note) for a in audits]
-    lines = table(("page", "figures", "printed", "not printed", "notation", ""), rows, total=True)
+    lines = table(("page", "figures", "printed", "not printed", "notation", ""), rows)
     if any(a.not_printed for a in audits) and places != 0:
         lines += ["", "Figures that no output of their page prints:"]
     for one in audits:
@@ -107,15 +107,15 @@ def report(audits: list[Audit], unusable: dict[str, str], places: int | None) ->
     return "\n".join(lines)
 
 
-def table(header: tuple[str, ...], rows: list[tuple[Any, ...]], total: bool = False) -> list[str]:
-    """Rows in aligned columns, numbers to the right; with a line that adds them up."""
-    if total:
-        columns = [[row[k] for row in rows] for k in range(len(header))]
-        sums = [sum(c) if all(isinstance(v, int) for v in c) else "" for c in columns]
-        rows = [*rows, ("in all", *sums[1:-1], "")]
+def table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
+    """Rows in aligned columns, numbers to the right, and a last row that adds them up."""
+    if rows:
+        columns = list(zip(*rows, strict=True))[1:]
+        sums = (sum(column) if isinstance(column[0], int) else "" for column in columns)
+        rows = [*rows, ("in all", *sums)]
     body = [header, *(tuple(map(str, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*body, strict=True)]
-    numeric = [isinstance(value, int) for value in rows[0]] if rows else [False] * len(header)
+    numeric = [isinstance(value, int) for value in (rows or [header])[0]]
     return [
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)

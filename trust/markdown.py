@@ -67,14 +67,19 @@ class _Reader:
             if token.type in ("inline", "html_block") and token.content.strip():
                 opened = before.type if before else ""
                 text = lines.cell(token) if opened in ("td_open", "th_open") else lines.content(token)
-                seen.begin(text.at[0], heading=opened == "heading_open")
-                self.inline.read(text, seen, env)
+                self.shown(text, seen, env, heading=opened == "heading_open")
             elif token.type in ("math_block", "math_block_label", "amsmath"):
                 seen.math.append(lines.mathematics(token))
             elif token.type == "list_item_open" and token.info:
                 seen.marks.append(lines.find(token, re.compile(rf"{re.escape(token.info)}(?=[.)])")))
             elif token.type in ("fence", "colon_fence"):
                 self.directive(token, lines, seen, env)
+
+    def shown(self, text: Text, seen: View, env: dict[str, Any], heading: bool = False) -> None:
+        """Add one block of inline text."""
+        if text.chars:
+            seen.begin(text.at[0], heading)
+            self.inline.read(text, seen, env)
 
     def directive(self, token: Token, lines: "_Lines", seen: View, env: dict[str, Any]) -> None:
         named = DIRECTIVE.match(token.info)
@@ -85,9 +90,7 @@ class _Reader:
         elif name and name.split(":")[0] not in self.verbatim:
             title = token.info[named.end() :].rstrip() if named else ""
             if title and name not in WITHOUT_TITLE:
-                argument = lines.find(token, re.compile(re.escape(title)))
-                seen.begin(argument.at[0])
-                self.inline.read(argument, seen, env)
+                self.shown(lines.find(token, re.compile(re.escape(title))), seen, env)
             self.content(name, title, body, seen, env)
 
     def content(self, name: str, title: str, body: Text, seen: View, env: dict[str, Any]) -> None:
@@ -97,8 +100,7 @@ class _Reader:
         for number in range(min(offset, within.count)):
             line = within.line(number)
             if option := SPOKEN_OPTION.match(line.chars):
-                seen.begin(line.at[0])
-                self.inline.read(line.part(option.end(), len(line.chars)), seen, env)
+                self.shown(line.part(option.end(), len(line.chars)), seen, env)
         rest = body.part(within.starts[offset], len(body.chars)) if offset < within.count else Text("", [])
         if not rest.chars:
             return
@@ -142,9 +144,13 @@ class _Lines:
 
     def content(self, token: Token, skip: int = 0) -> Text:
         """The content of a token, which starts `skip` lines after it: the ends of lines, or part of one."""
-        first, chars, at = (token.map or [0])[0] + skip, [], []
-        for number, content in enumerate(token.content.rstrip("\n").split("\n"), first):
-            line, kept = self.line(number), content.strip()
+        number, end_line = token.map or (0, self.count)
+        number, chars, at = number + skip, [], []
+        for content in token.content.rstrip("\n").split("\n"):
+            kept = content.strip()
+            while kept not in self.line(number).chars and number + 1 < end_line:
+                number += 1  # a line of nothing but odd spaces, which the parser drops
+            line, number = self.line(number), number + 1
             end = len(line.chars.rstrip())
             if not line.chars[:end].endswith(kept):
                 end = max(0, line.chars.find(kept)) + len(kept)  # a heading with marks after it, too

@@ -50,7 +50,9 @@ def test_the_json_holds_all_of_it():
 
 
 def test_columns_are_aligned():
-    assert table(("a", "bb"), [("x", 1), ("long", 100)]) == ["a      bb", "x       1", "long  100"]
+    rows = [("x", 1, ""), ("longer", 100, "c")]
+    assert table(("a", "bb", ""), rows) == ["a        bb", "x         1", "longer  100  c", "in all  101"]
+    assert table(("a", "bb"), []) == ["a  bb"]
 
 
 def test_a_configured_page_is_audited_as_configured():
