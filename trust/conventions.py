@@ -7,7 +7,8 @@ from functools import lru_cache
 from trust import markdown
 from trust.languages import LANGUAGES, SHARED_REFERENCES, Language, recognise
 
-YEAR = r"(?:1[5-9]|20)\d\d"
+YEAR = r"(?!2048)(?:1[5-9]\d\d|20[0-4]\d)"  # 2048 is a size
+PLURAL = r"\s+[^\W\d_]{3,}s\b"  # after a number that counts something
 SPACES = "\u00a0\u2009\u202f"  # between thousands
 
 
@@ -52,6 +53,7 @@ class Patterns:
     reference: re.Pattern[str]
     ordinal: re.Pattern[str]
     year: re.Pattern[str]  # what comes before one
+    recent_year: re.Pattern[str]  # and before one that is not long ago
     years: re.Pattern[str]  # two of them
     date: re.Pattern[str]
 
@@ -80,8 +82,9 @@ def patterns(convention: Convention) -> Patterns:
             rf"(?i)(?<!\w)(?:{references})[.:#]?\s*[(\[]?(?:\d[\d.]*[)\]]?(?:,\s*|\s*[-–]\s*|\s+(?:{joins})\s+)[(\[]?)*$"
         ),
         re.compile(rf"(?:{ordinals})(?!\w)"),
-        re.compile(rf"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$|(?i:(?<!\w)(?:{years})\s+$)"),
-        re.compile(rf"(?<![\d.,])({YEAR})(?:\s?[-–—]\s?|\s+(?:{joins})\s+)({YEAR})(?![\d%])"),
+        re.compile(rf"(?i:(?<!\w)(?:{years})\s+$)"),
+        re.compile(r"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$"),
+        re.compile(rf"(?<![\d.,])({YEAR})(\s?[-–—]\s?|\s+(?:{joins})\s+)({YEAR})(?![\d%]|{PLURAL})"),
         re.compile(
             rf"\b\d{{1,2}}(?:º|{ordinals}|\.)?{of}{month}\b\.?(?:{of}\d{{4}})?|"
             rf"\b{month}\b\.?\s+\d{{1,2}}(?:{ordinals})?(?:\s?[-–]\s?\d{{1,2}})?\b(?:,?\s+\d{{4}})?|"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 # Written in every language's texts alike.
-SHARED_REFERENCES = "fig eq eqs sec ch § §§ no nº n° p pp vol version versions python doi arxiv isbn issn"
+SHARED_REFERENCES = r"fig eq eqs sec ch § §§ n[oº°r]\. nº p\. pp\. vol version python doi arxiv isbn issn"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ LANGUAGES = {
         ordinals="st nd rd th",
         months="January February March April May June July August September October November December "
         "Jan Feb Mar Apr Jun Jul Aug Sept? Oct Nov Dec",
-        years="in since until before after by from circa around during of year years",
+        years="in since until before after circa during year years",
     ),
     "pt": Language(
         decimal=",",
@@ -57,9 +57,9 @@ LANGUAGES = {
         "passos? etapas? documentos? aulas? li(?:ção|ções) m[óo]dulos? semanas? quest(?:ão|ões) problemas? "
         "cap tab vers(?:ão|ões) ap[êe]ndices? notebooks? algoritmos? quadros?",
         joins="e ou a",
-        ordinals="º ª °",
+        ordinals="º ª",
         months="janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        years="desde ano anos até",
+        years="desde ano anos",
     ),
     "es": Language(
         decimal=",",
@@ -70,9 +70,9 @@ LANGUAGES = {
         "pasos? etapas? clases? lecci(?:ón|ones) m[óo]dulos? unidad(?:es)? semanas? preguntas? problemas? "
         "cap tab versi(?:ón|ones) ap[ée]ndices? notebooks? algoritmos? cuadernos? temas? actividad(?:es)?",
         joins="y e o a",
-        ordinals="º ª ° er ro ra da do",
+        ordinals="º ª er ro ra da do",
         months="enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        years="en desde año años hasta",
+        years="en desde año años",
         spaced=True,
     ),
     "fr": Language(
@@ -84,9 +84,9 @@ LANGUAGES = {
         "le[çc]ons? modules? unit[ée]s? semaines? questions? probl[èe]mes? chap tab versions? annexes? "
         "algorithmes? TD TP s[ée]ances?",
         joins="et ou à",
-        ordinals="er re e ère ème ième nd nde °",
+        ordinals="er re e ère ème ième nd nde",
         months="janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        years="en depuis année années vers",
+        years="en depuis année années",
         spaced=True,
     ),
     "de": Language(
@@ -99,7 +99,7 @@ LANGUAGES = {
         joins="und oder bis",
         ordinals="te ten ter tes",
         months="Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-        years="seit Jahr Jahre Jahren bis",
+        years="seit Jahr Jahre Jahren",
         spaced=True,
     ),
 }

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trust import markdown, tex
-from trust.conventions import SPACES, YEAR, Convention, Patterns, patterns
+from trust.conventions import PLURAL, SPACES, YEAR, Convention, Patterns, patterns
 from trust.inline import RAISED, View
 from trust.readings import Reading, plain_numbers, reading
 
@@ -66,7 +66,7 @@ def _in_text(seen: View, convention: Convention) -> list[Numeral]:
     text, rules = seen.text(), patterns(convention)
     marks = _enumeration_marks(text.chars, seen.starts)
     marks |= {i for date in rules.date.finditer(text.chars) for i in range(*date.span())}
-    marks |= {year.start(k) for year in rules.years.finditer(text.chars) if _are_years(year) for k in (1, 2)}
+    marks |= {year.start(k) for year in rules.years.finditer(text.chars) if _are_years(year) for k in (1, 3)}
     return [
         Numeral(
             match[0].strip(),
@@ -96,8 +96,9 @@ def _enumeration_marks(text: str, starts: dict[int, bool]) -> set[int]:
 
 def _are_years(pair: re.Match[str]) -> bool:
     """True for two years; two round numbers are more likely to count something."""
-    first, second = int(pair[1]), int(pair[2])
-    return first < second and bool(first % 50 or second % 50)
+    first, second = int(pair[1]), int(pair[3])
+    round_to = 50 if re.search(r"[-–—]", pair[2]) else 10
+    return first < second and bool(first % round_to or second % round_to)
 
 
 def _is_notation(text: str, match: re.Match[str], rules: Patterns) -> bool:
@@ -110,8 +111,9 @@ def _is_notation(text: str, match: re.Match[str], rules: Patterns) -> bool:
         return True
     if rules.reference.search(before):
         return True
-    if re.fullmatch(YEAR, digits) and not re.compile(r"\s+[^\W\d_]{3,}s\b").match(text, match.end()):
-        return bool(rules.year.search(before[-80:]))
+    if re.fullmatch(YEAR, digits) and not re.compile(PLURAL).match(text, match.end()):
+        recent = digits >= "1900" and rules.recent_year.search(before[-80:])
+        return bool(recent or rules.year.search(before[-80:]))
     return digits.count(".") > 1 and not re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", digits)
 
 
