@@ -83,7 +83,7 @@ def patterns(convention: Convention) -> Patterns:
         ),
         re.compile(rf"(?:{ordinals})(?!\w)"),
         re.compile(rf"(?i:(?<!\w)(?:{years})\s+$)"),
-        re.compile(r"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$"),
+        re.compile(r"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$|(?:©|\([cC]\))\s+$"),
         re.compile(rf"(?<![\d.,])({YEAR})(\s?[-–—]\s?|\s+(?:{joins})\s+)({YEAR})(?![\d%]|{PLURAL})"),
         re.compile(
             rf"\b\d{{1,2}}(?:º|{ordinals}|\.)?{of}{month}\b\.?(?:{of}\d{{4}})?|"

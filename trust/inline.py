@@ -22,8 +22,8 @@ TEXT_ROLES = {"abbr", "sub", "sup", "subscript", "superscript"}
 WITHIN_WORDS = "a abbr b big cite em font i mark q s small span strong u"
 NOT_PROSE = "code iframe kbd pre samp script style svg textarea title video"
 PHRASING, HIDDEN = set(WITHIN_WORDS.split()), set(NOT_PROSE.split())
-# Addresses, and the marks of footnotes that are defined elsewhere.
-UNREAD = re.compile(r"\b(?:https?|ftp)://[^\s<>)\]]+|\[\^[^\]\s]+\]")
+# Addresses, the marks of footnotes that are defined elsewhere, and colours.
+UNREAD = re.compile(r"\b(?:https?|ftp)://[^\s<>)\]]+|\[\^[^\]\s]+\]|#(?:[0-9A-Fa-f]{2}){3,4}\b")
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 SPOKEN = re.compile(r"\b(?:alt|title|aria-label)=(?:\"([^\"]*)\"|'([^']*)')")
 CODE_WITH_LETTERS = re.compile(r"[^\W\d_]")

@@ -28,7 +28,7 @@ class Language:
 LANGUAGES = {
     "en": Language(
         decimal=".",
-        common="the of and to is in that we this for with are as be it can you from",
+        common="the of and to is in that we this for with are as be it can you from not a or an",
         scales={"thousand": 3, "million": 6, "billion": 9, "trillion": 12},
         references="chapters? sections? equations? figures? tables? theorems? lemmas? corollary corollaries "
         "propositions? remarks? examples? exercises? pages? parts? steps? lectures? lessons? weeks? days? "
@@ -42,7 +42,7 @@ LANGUAGES = {
     ),
     "pt": Language(
         decimal=",",
-        common="de que e o a do da em um para é com não uma os no se na por mais as dos como",
+        common="de que da em um uma para é com não os na por mais dos das são como ao pela",
         scales={
             "mil": 3,
             "milhão": 6,
@@ -63,7 +63,7 @@ LANGUAGES = {
     ),
     "es": Language(
         decimal=",",
-        common="de la que el en y los se del las un por con una para es no lo como más su al",
+        common="de la que el en y los del las un una por con para es lo como más su al",
         scales={"mil": 3, "millón": 6, "millones": 6, "mil millones": 9, "billón": 12, "billones": 12},
         references="cap[íi]tulos? secci(?:ón|ones) ecuaci(?:ón|ones) figuras? tablas? teoremas? lemas? "
         "corolarios? proposici(?:ón|ones) observaci(?:ón|ones) ejemplos? ejercicios? p[áa]ginas? partes? "
@@ -77,7 +77,7 @@ LANGUAGES = {
     ),
     "fr": Language(
         decimal=",",
-        common="de la le et les des en un une du est que pour qui dans sur par pas au plus avec ce",
+        common="de la le et les des un une du est que pour qui dans sur par pas au avec ce",
         scales={"mille": 3, "million": 6, "millions": 6, "milliard": 9, "milliards": 9, "billions?": 12},
         references="chapitres? sections? [ée]quations? figures? tableaux? tables? th[ée]or[èe]mes? lemmes? "
         "corollaires? propositions? remarques? exemples? exercices? pages? parties? [ée]tapes? cours "
@@ -91,7 +91,7 @@ LANGUAGES = {
     ),
     "de": Language(
         decimal=",",
-        common="der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch",
+        common="der die und den von zu das mit sich des auf für ist im dem nicht ein eine als",
         scales={"Tausend": 3, "Million": 6, "Millionen": 6, "Milliarden?": 9, "Billionen?": 12},
         references="Kapiteln? Abschnitte?n? Gleichung(?:en)? Abbildung(?:en)? Tabellen? S[äa]tze?n? Lemmata "
         "Lemma Korollare? Beispiele?n? Aufgaben? Übung(?:en)? Seiten? Teile?n? Schritte?n? Vorlesung(?:en)? "

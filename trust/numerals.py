@@ -3,7 +3,7 @@
 A **value** is a claim about something: a cell should have printed it. **Notation** is the rest; it needs no
 origin. In text, a numeral is notation if it
 - numbers a list item, a heading or an enumeration: "1. ", "## 2.3 ", "(1) ... (2) ...", or is alone in "[1]";
-- is part of a name: a letter or a letter and hyphen come right before it ("float32", "GPT-1", "2D");
+- is part of a name: a letter or a letter and hyphen come right before it ("float32", "GPT-1"), or "#";
 - refers: it follows a noun such as "chapter", "section", "theorem" ("section 2.3"), or is an ordinal ("3rd");
 - belongs to a date, or is a year: one of two years joined ("1914-1918"), or in parentheses, after a
   capitalised word or a word such as "since", and not before a plural ("in 2000 steps");
@@ -105,7 +105,7 @@ def _is_notation(text: str, match: re.Match[str], rules: Patterns) -> bool:
     before, digits = text[max(0, match.start() - 100) : match.start()], match["digits"]
     if match["unit"]:
         return False
-    if not match["sign"] and (re.search(rf"{LETTER}-?$", before) or before.endswith(RAISED)):
+    if not match["sign"] and (re.search(rf"{LETTER}-?$", before) or before.endswith((RAISED, "#"))):
         return True
     if re.compile(r"D\b").match(text, match.end()) or rules.ordinal.match(text, match.end()):
         return True

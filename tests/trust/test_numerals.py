@@ -84,6 +84,7 @@ def test_a_page_with_a_decimal_comma(markdown, values, notation):
         ("**45**% of *3*.5 and 2*3", ["45%", "3.5", "2", "3"], []),
         ("| a | b |\n|---|---|\n| 1 | 1\\|2 |\n| 0.5 | 1 |", ["1", "1", "2", "0.5", "1"], []),
         ("共有3个样本", ["3"], []),
+        ("issue #17, colour #7f4707, © 2019", [], ["17", "2019"]),
     ],
 )
 def test_a_page_with_a_decimal_point(markdown, values, notation):
@@ -159,7 +160,7 @@ def test_any_text_can_be_read(page):
         ("The loss is 0.45 on 1,234 rows.", "en", "."),
         ("La perte est de $0{,}45$ pour les données.", "fr", ","),
         ("Sin números, el texto es de la lengua.", "es", ","),
-        ("Exemplo 1.1, seção 2.3: custa 100.000,00, e $y = 70.000$.", "pt", ","),
+        ("Exemplo 1.1, seção 2.3: o preço é de 100.000,00, e $y = 70.000$.", "pt", ","),
         ("数据 0.5", "en", "."),
         ("", "en", "."),
     ],
