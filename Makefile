@@ -21,8 +21,9 @@ test check notebooks tamper lab: export OMP_NUM_THREADS := 1
 
 ENVIRONMENT := $(VENV)/.installed
 VENDOR      := book/_static/vendor/.fetched
+PAGE_MODEL  := book/_static/course_model.js
 BOOK        := _build/.built
-BOOK_SOURCES = $(shell find book -type f -not -path '*/vendor/*' -not -path '*/.*' -not -name '*.pyc') _config.yml _toc.yml
+BOOK_SOURCES = $(shell find book -type f -not -path '*/vendor/*' -not -path $(PAGE_MODEL) -not -path '*/.*' -not -name '*.pyc') _config.yml _toc.yml
 
 PYTEST = $(RUN) -m pytest -n $(JOBS) --dist loadscope --no-loadscope-reorder -q --durations=15
 NBVAL  = --nbval --nbval-current-env
@@ -34,15 +35,16 @@ CODE   = lib trust tests benchmarks tools book/_ext conftest.py
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-setup: $(ENVIRONMENT) $(VENDOR) ## virtual environment, pinned packages, third-party JavaScript
+setup: $(ENVIRONMENT) $(VENDOR) $(PAGE_MODEL) ## virtual environment, pinned packages, third-party JavaScript
 
 book: $(BOOK) ## build the book into _build/html
 	@echo "The book is ready: open _build/html/index.html in a browser, or run make serve"
 
-check: $(VENDOR) ## the daily loop: lint, types, and the tests without notebooks and browser
+check: $(VENDOR) $(PAGE_MODEL) ## the daily loop: lint, types, and the tests without notebooks and browser
 	@$(VENV)/bin/ruff check $(CODE)
 	@$(VENV)/bin/ruff format --check --quiet $(CODE)
 	@$(VENV)/bin/basedpyright --project .
+	@$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
 	@$(PYTEST) tests -m "not browser and not book"
 
 test: $(BOOK) ## prove the book: lint, types, every test, every notebook executed once and compared
@@ -50,6 +52,7 @@ test: $(BOOK) ## prove the book: lint, types, every test, every notebook execute
 	@$(VENV)/bin/ruff check $(CODE)
 	@$(VENV)/bin/ruff format --check --quiet $(CODE)
 	@$(VENV)/bin/basedpyright --project .
+	@$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
 	@$(PYTEST) tests book $(NBVAL)
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
@@ -79,10 +82,9 @@ student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for studen
 # Two threads, always: the order of the sums decides the last bits of the weights.
 model: export OMP_NUM_THREADS := 2
 model: $(ENVIRONMENT) ## train the two small models of lib again (about seven minutes)
-	@$(RUN) -m lib.pretrain --steps 12000 --half --folder _build/runs/course_model
-	@$(RUN) -m lib.pretrain --objective mlm+nsp --steps 6000 --batch 96 --half --folder _build/runs/pair_model
-	@for name in course_model pair_model; do cp _build/runs/$$name/model/* lib/$$name/; done
-	@$(RUN) -m lib.course_model book/_static/course_model.js
+	@$(RUN) -m lib.pretrain --steps 12000 --half --folder _build/runs/masked
+	@$(RUN) -m lib.pretrain --objective mlm+nsp --steps 6000 --batch 96 --half --folder _build/runs/pairs
+	@for name in masked pairs; do cp _build/runs/$$name/model/* lib/models/$$name/; done
 
 MEASURED = benchmarks benchmarks.floor benchmarks.porttinari benchmarks.scaling benchmarks.frames
 bench: $(VENDOR) ## measure all that the book quotes, on a quiet machine (over an hour)
@@ -104,6 +106,9 @@ $(VENDOR): tools/vendor.toml tools/fetch_vendor.py $(wildcard tools/bundles/*) $
 	@$(RUN) -m tools.fetch_vendor
 	@touch $@
 
-$(BOOK): $(BOOK_SOURCES) $(VENDOR) tools/build_book.py
+$(PAGE_MODEL): $(ENVIRONMENT) $(wildcard lib/models/*.py lib/models/masked/*) lib/corpus/portuguese.py lib/corpus/lexicon.py
+	@$(RUN) -m lib.models $@
+
+$(BOOK): $(BOOK_SOURCES) $(VENDOR) $(PAGE_MODEL) tools/build_book.py
 	@$(RUN) -m tools.build_book
 	@touch $@

@@ -22,8 +22,8 @@ Where the gain of the training step comes from:
 - Most of the gain is the logits at the 15% selected positions only. It is open to a user of transformers too,
   in three lines: that is the other control, and the second column measures against it.
 - The rest is ours: the last block's queries, output and feed-forward at the selected positions only; the two
-  gradients of the tied table added up in place, and that of the loss written down directly (`lib/tied.py`);
-  and whole sentences laid end to end in rows instead of padding.
+  gradients of the tied table added up in place, and that of the loss written down directly
+  (`lib/training/tied.py`); and whole sentences laid end to end in rows instead of padding.
 - None of it changes the mathematics: the tests hold loss and gradients equal to the plain version's.
 
 Inference gains by batching alone (like lengths together, a budget of tokens), not by faster code.

@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.figures import ratio, table
 from benchmarks.measure import interleaved, peak_memory_mb
-from lib.attention import attention, causal_mask, fast_attention
+from lib.attention import attention, causal_mask, fused_attention
 from lib.encoder import Config
 from lib.generation import generate
 from lib.heads import CausalLM
@@ -23,11 +23,11 @@ def measure_attention(options: Namespace) -> dict:
     for n in (64,) if options.quick else (512, 1024, 2048, 4096):
         q, k, v = torch.randn(3, 1, HEADS, n, D_K, generator=torch.Generator().manual_seed(n))
         mask = causal_mask(n)
-        torch.testing.assert_close(fast_attention(q, k, v, causal=True), attention(q, k, v, mask)[0])
+        torch.testing.assert_close(fused_attention(q, k, v, causal=True), attention(q, k, v, mask)[0])
         seconds = interleaved(
             {
                 WRITTEN_OUT: lambda _, a=(q, k, v, mask): attention(*a),
-                FUSED: lambda _, a=(q, k, v): fast_attention(*a, causal=True),
+                FUSED: lambda _, a=(q, k, v): fused_attention(*a, causal=True),
             },
             options.rounds,
         )
@@ -38,10 +38,10 @@ def measure_attention(options: Namespace) -> dict:
 
 def _once(n: int, name: str):
     q, k, v = torch.randn(3, 1, HEADS, n, D_K)
-    fast_attention(q[:, :, :1], k[:, :, :1], v[:, :, :1], causal=True)  # load the kernels
+    fused_attention(q[:, :, :1], k[:, :, :1], v[:, :, :1], causal=True)  # load the kernels
     attention(q[:, :, :1], k[:, :, :1], v[:, :, :1])
     return (
-        (lambda: fast_attention(q, k, v, causal=True))
+        (lambda: fused_attention(q, k, v, causal=True))
         if name == FUSED
         else lambda: attention(q, k, v, causal_mask(n))
     )

@@ -9,7 +9,7 @@ same optimizer and schedule, a few steps of each in turn, and measures both loss
 import statistics
 import time
 from argparse import Namespace
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import torch
 import transformers
@@ -17,11 +17,11 @@ import transformers
 from benchmarks import program
 from benchmarks.figures import T_95, mean_and_half, ratio, table, verdict
 from benchmarks.report import Report
-from lib.corpus import PORTUGUESE, SPECIALS, ambiguous_words
-from lib.corruption import BERT_CHANNEL, Channel
-from lib.encoder import Config
-from lib.training import GrammarSource, HeldOut, Masked, NextWord, Recipe, Trainer, evaluate, hold_out
-from lib.training.descent import adamw
+from lib.corpus import PORTUGUESE, ambiguous_words
+from lib.training import GrammarSource, HeldOut, Masked, Trainer, evaluate, hold_out
+from lib.training.objectives import OBJECTIVES
+from lib.training.optimizers import adamw
+from lib.training.recipes import PLANS, Plan
 from lib.weights import masked_lm_from
 from tools import console
 from trust.provenance import Part
@@ -30,83 +30,29 @@ BUDGET = 180  # seconds
 MARGIN = 0.97  # of the budget is planned with
 REPLAN = 20  # steps after which the clock is read
 BLOCK = 10  # steps of one model before it is the other's turn
-EXAMINATION = -2  # seed of the held-out sentences; runs have seeds from 0
-EXAMINED = 128  # batches of them: the excess is small beside the chance in which words are asked
+EVALUATION = -2  # seed of the held-out sentences; runs have seeds from 0
+HELD_OUT = 128  # batches of them: the excess is small beside the chance in which words are asked
 TARGETS = {"mlm": 0.03, "causal": 0.02}  # excess over the floor, as a share
 FASTER = 2  # times as fast as transformers
 
 
-@dataclass(frozen=True)
-class Plan:
-    """One model to be trained."""
-
-    name: str
-    batch: int
-    lr: float
-    steps: int = 5000  # with a budget, a first guess
-    d: int = 64
-    layers: int = 2
-    heads: int = 4
-    d_ff: int = 256
-    pre_norm: bool = False
-    beta_2: float = 0.999
-    muon: float | None = None
-    # Shares of words hidden in the first and in the last step. More of them teach more from each sentence.
-    hidden: tuple[float, float] = (0.15, 0.15)
-    # What becomes of them. As many random words as kept ones, as in the examination, or the best answer
-    # would be another; more of both teach sooner that a word in sight is most often right.
-    lessons: Channel = BERT_CHANNEL
-
-    @property
-    def config(self) -> Config:
-        return Config(
-            len(PORTUGUESE),
-            d=self.d,
-            layers=self.layers,
-            heads=self.heads,
-            positions=48,
-            d_ff=self.d_ff,
-            pre_norm=self.pre_norm,
-            dropout=0.0,
-            causal=self.name == "causal",
-            pooler=False,
-        )
-
-    @property
-    def recipe(self) -> Recipe:
-        return Recipe(self.steps, self.lr, beta_2=self.beta_2, muon=self.muon)
-
-    def trainer(self, seed: int) -> Trainer:
-        """A trainer with fresh weights that depend on the seed alone."""
-        torch.manual_seed(seed)
-        first, last = self.hidden
-        objective = (
-            NextWord(self.config)
-            if self.config.causal
-            else Masked(self.config, last, self.lessons, early=(first, self.steps))
-        )
-        return Trainer(objective, GrammarSource(PORTUGUESE, self.batch, seed), self.recipe)
-
-    def examination(self, batches: int) -> HeldOut:
-        """Sentences that are never trained on, 15% of their words through 80/10/10, whatever the lessons."""
-        objective = NextWord(self.config) if self.config.causal else Masked(self.config)
-        return hold_out(objective, GrammarSource(PORTUGUESE, 256, EXAMINATION), batches)
-
-
-MLM = Plan(
-    "mlm",
-    batch=512,
-    lr=1.5e-2,
-    d_ff=128,
-    pre_norm=True,
-    beta_2=0.98,
-    muon=0.05,
-    hidden=(0.6, 0.3),
-    lessons=Channel(mask=0.6, random=0.2, keep=0.2),
-)
-CAUSAL = Plan("causal", batch=128, lr=4e-3)
+MLM = PLANS["piso"]
+CAUSAL = Plan("causal", d_ff=256)
 # transformers normalises after each sum and has one activation between two matrices of 4 d: so does this one.
-COMPARED = Plan("mlm", batch=256, lr=1e-3, steps=300, d=128, layers=2, heads=4, d_ff=512)
+COMPARED = Plan(batch=256, lr=1e-3, steps=300, width=128, falling=1.0)
+
+
+def trainer_of(plan: Plan, seed: int) -> Trainer:
+    """A trainer with fresh weights that depend on the seed alone."""
+    torch.manual_seed(seed)
+    objective = plan.build(plan.config(len(PORTUGUESE), positions=48))
+    return Trainer(objective, GrammarSource(PORTUGUESE, plan.batch, seed), plan.recipe)
+
+
+def held_out_of(plan: Plan, batches: int) -> HeldOut:
+    """Sentences that are never trained on, 15% of their words through 80/10/10, whatever the plan hides."""
+    objective = OBJECTIVES[plan.objective](plan.config(len(PORTUGUESE), positions=48))
+    return hold_out(objective, GrammarSource(PORTUGUESE, 256, EVALUATION), batches)
 
 
 def quick(plan: Plan) -> Plan:
@@ -140,16 +86,16 @@ def measure_causal(options: Namespace) -> dict:
 def near_the_floor(plan: Plan, options: Namespace) -> dict:
     """Train with every seed, and measure the held-out loss beside its floor, and the time taken."""
     plan = quick(plan) if options.quick else plan
-    held_out = plan.examination(1 if options.quick else EXAMINED)
+    held_out = held_out_of(plan, 1 if options.quick else HELD_OUT)
     losses, seconds, steps = [], [], []
     for seed in range(options.seeds):
-        console.step(f"{plan.name}, seed {seed}")
-        trainer = plan.trainer(seed)
+        console.step(f"{plan.objective}, seed {seed}")
+        trainer = trainer_of(plan, seed)
         start = time.perf_counter()
         spend(trainer, MARGIN * BUDGET)
         seconds.append(time.perf_counter() - start)
         steps.append(trainer.step)
-        losses.append(evaluate(trainer.objective, held_out)[plan.name])
+        losses.append(evaluate(trainer.objective, held_out)[plan.objective])
     return described(plan, options.seeds) | {
         "budget": BUDGET,
         "floor": held_out.floor,
@@ -162,7 +108,7 @@ def near_the_floor(plan: Plan, options: Namespace) -> dict:
 def described(plan: Plan, seeds: int) -> dict:
     """What was trained, with which seeds, on which grammar."""
     grammar = {
-        "words": len(PORTUGUESE) - len(SPECIALS),
+        "words": len(PORTUGUESE.vocabulary.ordinary_ids),
         "topics": len(PORTUGUESE.topics),
         "ambiguous": len(ambiguous_words(PORTUGUESE)),
     }
@@ -176,10 +122,10 @@ class Reference:
         torch.manual_seed(seed)
         config = transformers.BertConfig(
             vocab_size=len(PORTUGUESE),
-            hidden_size=plan.d,
+            hidden_size=plan.width,
             num_hidden_layers=plan.layers,
             num_attention_heads=plan.heads,
-            intermediate_size=4 * plan.d,
+            intermediate_size=4 * plan.width,
             max_position_embeddings=48,
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
@@ -209,7 +155,7 @@ class Reference:
 
 def same_start(plan: Plan, seed: int) -> tuple[Reference, Trainer]:
     """The reference with fresh weights, and our trainer with the same."""
-    reference, trainer = Reference(plan, seed), plan.trainer(seed)
+    reference, trainer = Reference(plan, seed), trainer_of(plan, seed)
     start = masked_lm_from(reference.model.config.to_dict(), reference.model.state_dict())
     trainer.objective.model.load_state_dict(start.state_dict())
     return reference, trainer
@@ -225,7 +171,7 @@ def measure_transformers(options: Namespace) -> dict:
     losses, times = {"ours": [], "theirs": []}, {"ours": [], "theirs": []}
     for seed in range(options.seeds):
         console.step(f"both models, seed {seed}")
-        (reference, trainer), held_out = same_start(plan, seed), plan.examination(8)
+        (reference, trainer), held_out = same_start(plan, seed), held_out_of(plan, 8)
         for first in range(0, plan.steps, BLOCK):
             numbers = range(first, min(first + BLOCK, plan.steps))
             begin = time.perf_counter()
@@ -259,10 +205,11 @@ def show_nearness(values: dict) -> str:
             values["seeds"], losses, excesses, values["steps"], values["seconds"], strict=True
         )
     ]
-    (mean, half), target = mean_and_half(excesses), TARGETS[plan["name"]]
+    (mean, half), target = mean_and_half(excesses), TARGETS[plan["objective"]]
     in_time = "yes" if max(values["seconds"]) <= values["budget"] else "NO"
     return (
-        f"## {plan['name']}: d={plan['d']}, {plan['layers']} blocks, steps of {plan['batch']} sentences\n\n"
+        f"## {plan['objective']}: d={plan['width']}, {plan['layers']} blocks, "
+        f"steps of {plan['batch']} sentences\n\n"
         + show_grammar(values)
         + table(["seed", "held-out loss", "exact floor", "excess", "steps", "seconds"], rows)
         + f"\n- excess over the floor: {mean:.2%} ± {half:.2%} (95%, {len(rows)} seeds); "

@@ -20,8 +20,8 @@ from benchmarks.report import Report
 from lib import widgets
 from lib.tokenizer import Tokenizer
 from lib.widgets.base import Panel
-from tests.browser import offline_chromium, open_page
-from tests.widget_kit import open_widgets
+from tests.browser.chromium import offline_chromium, open_page
+from tests.lib.widgets.shared import open_widgets
 from trust.provenance import Part
 
 BUDGET_MS = 1000 / 60
@@ -129,9 +129,8 @@ REPORT = Report(
             data=(
                 "lib/widgets/*.js",
                 "lib/widgets/*.css",
-                "lib/course_model/*.json",
-                "lib/course_model/*.safetensors",
-                "book/_static/course_model.js",
+                "lib/models/masked/*.json",
+                "lib/models/masked/*.safetensors",
                 "tools/bundles/*",
                 "tools/vendor.toml",
             ),

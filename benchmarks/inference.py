@@ -9,9 +9,9 @@ from torch import Tensor
 
 from benchmarks.figures import ratio, table, verdict
 from benchmarks.measure import interleaved
-from lib.fast import batches_by_tokens, encode_all
-from lib.porttinari import load
+from lib.corpus.porttinari import load
 from lib.tokenizer import Tokenizer
+from lib.training.shortcuts import batches_by_tokens, encode_all
 from lib.weights import minilm, package_folder
 
 BATCH = 32

@@ -31,7 +31,7 @@ LEVELS = {
 VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
 THREADS = (1, 2, 4)
 SELECTION = ("tests", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
-QUICK = ("tests/test_attention.py",)
+QUICK = ("tests/lib/test_attention.py",)
 
 
 def environment(level: str, threads: int) -> dict[str, str]:

@@ -13,13 +13,21 @@ import torch
 from benchmarks import program
 from benchmarks.figures import T_95, mean_and_half, table
 from benchmarks.report import Report
+from lib.corpus.porttinari import ATTRIBUTION, TaggedSentence, load
 from lib.encoder import Config
+from lib.experiments.tagging import most_frequent_tag, tag_names
 from lib.heads import TokenHead
 from lib.losses import IGNORE_INDEX
-from lib.porttinari import ATTRIBUTION, TaggedSentence, load
-from lib.tagging import most_frequent_tag, tag_names, tagging_examples
 from lib.tokenizer import Tokenizer
-from lib.training import Masked, Recipe, Special, TextSource, Trainer, accuracy, fine_tune
+from lib.training import (
+    Masked,
+    Recipe,
+    TextSource,
+    Trainer,
+    accuracy,
+    fine_tune,
+)
+from lib.training.examples import tagged
 from tools import console
 from trust.provenance import Part
 
@@ -32,7 +40,7 @@ def measure(options: Namespace) -> dict:
         training, test, steps, epochs = training[:60], test[:20], 3, 1
     tokenizer = Tokenizer.train([str(s) for s in training], 1500 if options.quick else VOCABULARY)
     tags = tag_names(training)
-    lessons, examination = (tagging_examples(part, tokenizer, tags, LONGEST) for part in (training, test))
+    lessons, examination = (tagged(part, tokenizer, tags, LONGEST) for part in (training, test))
     if (examination.target != IGNORE_INDEX).sum() != sum(len(s.words) for s in test):
         raise ValueError(f"LONGEST={LONGEST} cuts words off the test part: both taggers must see the same")
     accuracies: dict[str, list[float]] = {"without pretraining": [], "with pretraining": []}
@@ -75,8 +83,7 @@ def pretrain(
     documents: dict[str, list[list[int]]] = {}
     for sentence in sentences:
         documents.setdefault(sentence.document, []).append(tokenizer.encode(str(sentence)).ids[1:-1])
-    special = Special(*tokenizer.special_ids)
-    source = TextSource(list(documents.values()), tokenizer.vocabulary, 32, seed, 64, special)
+    source = TextSource(list(documents.values()), tokenizer.vocabulary, 32, seed, 64)
     trainer = Trainer(objective, source, Recipe(steps, 1e-3))
     while trainer.step < steps:
         trainer.advance()

@@ -14,8 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.figures import ratio, table, verdict
 from benchmarks.measure import interleaved, peak_memory_mb
 from lib.encoder import Config
-from lib.fast import fast_mlm_loss, hidden_at, tied_table
 from lib.heads import MaskedLM
+from lib.training.shortcuts import fast_mlm_loss, hidden_at, tied_table
 
 DROPOUT = 0.1
 

@@ -1,14 +1,20 @@
 """The shared package of the course: every notebook imports from here, nothing here knows of notebooks.
 
-Layers, each importing only from those above it:
+    vocabulary  tokens, ids, [CLS] A [SEP] B [SEP]     tokenizer   WordPiece, from text to ids
+    attention   plain, masked, many heads, fused       encoder     from ids to hidden states
+    heads       what stands on an encoder              losses      how surprised a model is, in nats
+    corruption  masking for the MLM exercise           pairs       pairs for the next-sentence exercise
+    presets, parameters, weights                       published models: sizes, counts, real weights
+    generation, geometry                               left to right; cosines and what they hide
+    corpus/     the grammar with exact floors, and Porttinari
+    training/   objectives, loop, checkpoints, fine-tuning; `python -m lib.pretrain` is the command
+    models/     the course's own small models
+    experiments/  what one chapter runs
+    sources/    what the source documents print, and the comparison
+    plots/ widgets/ quizzes/ exercises/                what the pages show and ask
+    checks, numbers, files, progress, dropout          small things that the others share
 
-1. `require`, the errors that name an argument; `dropout`, `attention`, `losses`, `tokenizer`, `corpus`,
-   `porttinari`, and what is small enough to check by hand: `information`, `masking_mistakes`, `rounding`
-2. `encoder`, `parameters`, `corruption`
-3. `heads`, `weights`, `fast`, `generation`, `training` (with `checkpoint` and the command `pretrain`),
-   `geometry`, and the experiments of the chapters: `attention_patterns`, `free_running`, `two_hops`, ...
-4. `sources`: what the source documents print, and the comparison with what is computed
-5. `plots`, `widgets`, `quizzes`, `exercises`
+Who may import whom is written in pyproject.toml and checked by `lint-imports`.
 """
 
 import os

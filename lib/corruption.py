@@ -8,83 +8,35 @@ Special tokens, padding among them, are never selected and never drawn as a rand
 
 Every draw comes from the `torch.Generator` passed in: same seed, same corruption.
 
->>> alphabet = Alphabet(size=10, mask_id=4, special_ids=(0, 1, 2, 3))
+>>> vocabulary = Vocabulary.of_size(10)
 >>> ids = torch.tensor([[2, 7, 5, 9, 6, 3, 0]])  # [CLS] four words [SEP] [PAD]
->>> noisy, labels = mask_tokens(ids, alphabet, rate=0.5, generator=torch.Generator().manual_seed(1))
+>>> noisy, labels = mask_tokens(ids, vocabulary, rate=0.5, generator=torch.Generator().manual_seed(1))
 >>> int((labels != -100)[:, [0, 5, 6]].sum())  # at [CLS], [SEP] and [PAD]
 0
 >>> seen = torch.tensor([4, 7, 5])  # instead of word 7: [MASK], itself, another
->>> [round(p, 3) for p in BERT_CHANNEL.likelihood(seen, torch.tensor(7), alphabet).tolist()]
+>>> [round(p, 3) for p in BERT_CHANNEL.likelihood(seen, torch.tensor(7), vocabulary).tolist()]
 [0.8, 0.12, 0.02]
-
-Next sentence prediction is the second exercise of BERT: `next_sentence_pairs` draws the pairs and
-`pair_batch` writes them as [CLS] A [SEP] B [SEP] with segments.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from lib import require
+from lib import checks
 from lib.losses import IGNORE_INDEX
+from lib.vocabulary import Vocabulary
 
-IS_NEXT, NOT_NEXT = 0, 1  # as in BERT's own data, and the reverse of what "is next?" suggests
 SPAN_P, LONGEST_SPAN = 0.2, 10  # SpanBERT's
-
-
-@dataclass(frozen=True)
-class Alphabet:
-    """What a corruption must know of a vocabulary: its size, and which ids are not words."""
-
-    size: int
-    mask_id: int
-    special_ids: tuple[int, ...] = ()
-
-    def __post_init__(self):
-        require.integer("size", self.size, 1)
-        for i in (self.mask_id, *require.instance("special_ids", self.special_ids, Iterable)):
-            require.integer("mask_id and special_ids", i, 0)
-        special = tuple(sorted({self.mask_id, *self.special_ids}))  # [MASK] is special, listed or not
-        if special[-1] >= self.size:
-            raise ValueError(f"mask_id and special_ids must lie in 0..{self.size - 1}, got {special}")
-        if len(special) == self.size:
-            raise ValueError(f"special_ids leave no word: all {self.size} ids of the alphabet are special")
-        object.__setattr__(self, "special_ids", special)
-
-    @cached_property
-    def is_special(self) -> Tensor:
-        """(V,) True at the special ids."""
-        return torch.zeros(self.size, dtype=torch.bool).index_fill(0, torch.tensor(self.special_ids), True)
-
-    @cached_property
-    def words(self) -> Tensor:
-        """The ids that are not special: what may be selected, and what a random replacement is drawn from."""
-        return (~self.is_special).nonzero().squeeze(-1)
-
-    def maskable(self, ids: Tensor) -> Tensor:
-        """True where `ids` holds a word."""
-        if require.tensor("ids", ids).dim() < 1 or ids.dtype not in (torch.int32, torch.int64):
-            raise ValueError(
-                f"ids must be int32 or int64 of shape (..., N), got {ids.dtype} of shape {tuple(ids.shape)}"
-            )
-        if ids.numel() and (int(ids.min()) < 0 or int(ids.max()) >= self.size):
-            raise ValueError(
-                f"ids must lie in 0..{self.size - 1}, got {ids.min().item()} to {ids.max().item()}"
-            )
-        return ~self.is_special[ids.long()]
 
 
 @dataclass(frozen=True)
 class Channel:
     """What happens at a selected position, as probabilities: [MASK], a random word, or the word itself.
 
-    The random word is uniform over the words of the alphabet, and it may be the original again (so it is
+    The random word is uniform over the ordinary tokens, and it may be the original again (so it is
     in BERT's code). With W words a selected word is thus really unchanged with probability keep + random/W.
     """
 
@@ -95,23 +47,25 @@ class Channel:
     def __post_init__(self):
         shares = (self.mask, self.random, self.keep)
         for share in shares:
-            require.probability("mask, random and keep", share)
+            checks.probability("mask, random and keep", share)
         if abs(sum(shares) - 1) > 1e-9:
             raise ValueError(f"mask, random and keep must be probabilities that sum to 1, got {shares}")
 
-    def likelihood(self, observed: Tensor, original: Tensor, alphabet: Alphabet, rate: float = 1.0) -> Tensor:
+    def likelihood(
+        self, observed: Tensor, original: Tensor, vocabulary: Vocabulary, rate: float = 1.0
+    ) -> Tensor:
         """P(observed id | original word), exactly, in float64; the two ids broadcast.
 
         `rate` is the probability that the position was selected: 1 where a label says so; 0.15 at any
         position of a corrupted sentence, as far as its reader knows.
         """
-        require.probability("rate", rate)
-        original, observed = require.tensor("original", original), require.tensor("observed", observed)
-        if not _maskable(original.reshape(-1), alphabet).all():
+        checks.probability("rate", rate)
+        original, observed = checks.tensor("original", original), checks.tensor("observed", observed)
+        if not _ordinary(original.reshape(-1), vocabulary).all():
             raise ValueError("original must hold words only: special tokens do not pass through the channel")
-        is_word = alphabet.maskable(observed.reshape(-1)).view(observed.shape)
-        same, masked = observed == original, observed == alphabet.mask_id
-        by_chance = self.random / len(alphabet.words)
+        is_word = vocabulary.is_ordinary(observed.reshape(-1)).view(observed.shape)
+        same, masked = observed == original, observed == vocabulary.mask_id
+        by_chance = self.random / len(vocabulary.ordinary_ids)
         selected = self.mask * masked.double() + by_chance * is_word.double() + self.keep * same.double()
         return rate * selected + (1 - rate) * same.double()
 
@@ -171,22 +125,22 @@ def select_words(
         return maskable.clone()
     selected = []
     rows = (word.reshape(-1, n), maskable.reshape(-1, n), _budget(maskable, rate).reshape(-1))
-    for of, allowed, left in zip(*(x.tolist() for x in rows), strict=True):
-        sizes = Counter(w for w, may in zip(of, allowed, strict=True) if may)
+    for words_of_row, allowed, left in zip(*(x.tolist() for x in rows), strict=True):
+        sizes = Counter(w for w, ok in zip(words_of_row, allowed, strict=True) if ok)
         words, chosen = list(sizes), set()
         for k in torch.randperm(len(words), generator=generator).tolist():
             if left > 0 and (sizes[words[k]] <= left or not chosen):
                 chosen.add(words[k])
                 left -= sizes[words[k]]
-        selected.append([w in chosen for w in of])
+        selected.append([w in chosen for w in words_of_row])
     return torch.tensor(selected).view(maskable.shape)
 
 
 def span_lengths(p: float = SPAN_P, longest: int = LONGEST_SPAN) -> Tensor:
     """P(length = 1..longest) of SpanBERT: geometric, cut at `longest` and normalised again (mean 3.8)."""
-    if require.probability("p", p) == 0:
+    if checks.probability("p", p) == 0:
         raise ValueError("p must be above 0: with p = 0 a span never ends")
-    require.integer("longest", longest, 1)
+    checks.integer("longest", longest, 1)
     weights = p * (1 - p) ** torch.arange(longest, dtype=torch.float64)
     return weights / weights.sum()
 
@@ -250,7 +204,7 @@ def _take_span(
 def corrupt(
     ids: Tensor,
     selected: Tensor,
-    alphabet: Alphabet,
+    vocabulary: Vocabulary,
     channel: Channel = BERT_CHANNEL,
     *,
     generator: torch.Generator,
@@ -261,29 +215,30 @@ def corrupt(
 
     With `by_span` a run of selected neighbours shares one decision: all [MASK], all random or all kept.
     """
-    require.generator(generator)
-    require.instance("channel", channel, Channel)
-    require.tensor("ids", ids)
-    require.integer("ignore_index", ignore_index)
-    if require.tensor("selected", selected).dtype != torch.bool or selected.shape != ids.shape:
+    checks.generator(generator)
+    checks.instance("channel", channel, Channel)
+    checks.tensor("ids", ids)
+    checks.integer("ignore_index", ignore_index)
+    if checks.tensor("selected", selected).dtype != torch.bool or selected.shape != ids.shape:
         raise ValueError(
             f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
             f"got {selected.dtype} of shape {tuple(selected.shape)}"
         )
-    if (selected & ~_maskable(ids, alphabet)).any():
+    if (selected & ~_ordinary(ids, vocabulary)).any():
         raise ValueError("selected is True at a special token; only words may be corrupted")
     # One draw decides among the three. With two (10% random; of the rest, 10% kept) it would be 81/10/9.
     u = torch.rand(ids.shape, generator=generator, dtype=torch.float64)
     if by_span:
         u = u.gather(-1, _runs(selected))
-    word = alphabet.words[torch.randint(len(alphabet.words), ids.shape, generator=generator)].to(ids.dtype)
-    noisy = torch.where(u < channel.mask, alphabet.mask_id, torch.where(u < 1 - channel.keep, word, ids))
+    drawn = torch.randint(len(vocabulary.ordinary_ids), ids.shape, generator=generator)
+    word = vocabulary.ordinary_ids[drawn].to(ids.dtype)
+    noisy = torch.where(u < channel.mask, vocabulary.mask_id, torch.where(u < 1 - channel.keep, word, ids))
     return Corrupted(torch.where(selected, noisy, ids), torch.where(selected, ids, ignore_index))
 
 
 def mask_tokens(
     ids: Tensor,
-    alphabet: Alphabet,
+    vocabulary: Vocabulary,
     *,
     generator: torch.Generator,
     rate: float = 0.15,
@@ -291,14 +246,14 @@ def mask_tokens(
     selection: str = "bernoulli",
 ) -> Corrupted:
     """Masked language modelling as in BERT: tokens selected one by one, then the channel."""
-    selected = select_tokens(_maskable(ids, alphabet), rate, generator=generator, selection=selection)
-    return corrupt(ids, selected, alphabet, channel, generator=generator)
+    selected = select_tokens(_ordinary(ids, vocabulary), rate, generator=generator, selection=selection)
+    return corrupt(ids, selected, vocabulary, channel, generator=generator)
 
 
 def mask_words(
     ids: Tensor,
     word_ids: Tensor,
-    alphabet: Alphabet,
+    vocabulary: Vocabulary,
     *,
     generator: torch.Generator,
     rate: float = 0.15,
@@ -307,14 +262,14 @@ def mask_words(
 ) -> Corrupted:
     """Whole-word masking: words are selected whole; the channel still decides token by token, as in BERT."""
     selected = select_words(
-        word_ids, _maskable(ids, alphabet), rate, generator=generator, selection=selection
+        word_ids, _ordinary(ids, vocabulary), rate, generator=generator, selection=selection
     )
-    return corrupt(ids, selected, alphabet, channel, generator=generator)
+    return corrupt(ids, selected, vocabulary, channel, generator=generator)
 
 
 def mask_spans(
     ids: Tensor,
-    alphabet: Alphabet,
+    vocabulary: Vocabulary,
     *,
     generator: torch.Generator,
     word_ids: Tensor | None = None,
@@ -322,8 +277,8 @@ def mask_spans(
     channel: Channel = BERT_CHANNEL,
 ) -> Corrupted:
     """SpanBERT: spans are selected, and the channel decides once per span."""
-    selected = select_spans(_maskable(ids, alphabet), rate, generator=generator, word_ids=word_ids)
-    return corrupt(ids, selected, alphabet, channel, generator=generator, by_span=True)
+    selected = select_spans(_ordinary(ids, vocabulary), rate, generator=generator, word_ids=word_ids)
+    return corrupt(ids, selected, vocabulary, channel, generator=generator, by_span=True)
 
 
 def epoch_generator(seed: int, epoch: int, copies: int | None = None) -> torch.Generator:
@@ -332,123 +287,15 @@ def epoch_generator(seed: int, epoch: int, copies: int | None = None) -> torch.G
     Dynamic masking (RoBERTa), `copies=None`: every epoch is corrupted anew. Static masking (BERT, with
     `copies=10`): the corruption was drawn that many times beforehand, and epochs go round the copies.
     """
-    require.integer("seed", seed, 0)
-    require.integer("epoch", epoch, 0)
-    copy = epoch if copies is None else epoch % require.integer("copies", copies, 1)
+    checks.integer("seed", seed, 0)
+    checks.integer("epoch", epoch, 0)
+    copy = epoch if copies is None else epoch % checks.integer("copies", copies, 1)
     # A prime far above any number of epochs keeps (seed, epoch) and (seed + 1, epoch - 1) apart.
     return torch.Generator().manual_seed((seed * 1_000_003 + copy) % 2**63)  # what torch takes as a seed
 
 
-# Next sentence prediction
-
-
-class SentencePair(NamedTuple):
-    a: list[int]
-    b: list[int]
-    label: int  # IS_NEXT or NOT_NEXT
-
-
-class PairBatch(NamedTuple):
-    ids: Tensor  # (B, N): [CLS] A [SEP] B [SEP] [PAD]...
-    segment_ids: Tensor  # (B, N): 0 up to the first [SEP], 1 up to the last, 0 at padding
-    lengths: Tensor  # (B,)
-    labels: Tensor  # (B,)
-
-
-def next_sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], *, generator: torch.Generator, next_rate: float = 0.5
-) -> list[SentencePair]:
-    """For each sentence that has a next one: that one (IS_NEXT), or one of another document (NOT_NEXT).
-
-    A document is a list of sentences, a sentence a list of ids. Half of the pairs are true ones on average.
-    With a single document a "random" sentence could be the true next, labelled as false: that is refused.
-    """
-    require.generator(generator)
-    require.probability("next_rate", next_rate)
-    documents = [_sentences(document) for document in require.instance("documents", documents, Sequence)]
-    documents = [document for document in documents if document]
-    if len(documents) < 2 and next_rate < 1:
-        raise ValueError(
-            f"documents must hold at least two that are not empty, because a NOT_NEXT sentence comes from "
-            f"another document, got {len(documents)}"
-        )
-    pairs = []
-    for d, document in enumerate(documents):
-        for a, b in pairwise(document):
-            label = IS_NEXT if torch.rand((), generator=generator) < next_rate else NOT_NEXT
-            if label == NOT_NEXT:
-                other = int(torch.randint(len(documents) - 1, (), generator=generator))
-                strangers = documents[other + (other >= d)]
-                b = strangers[int(torch.randint(len(strangers), (), generator=generator))]
-            pairs.append(SentencePair(list(a), list(b), label))
-    return pairs
-
-
-def _sentences(document: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
-    if isinstance(document, str) or not isinstance(document, Sequence):
-        raise TypeError(f"documents must hold lists of sentences, got {document!r}")
-    for sentence in document:
-        if isinstance(sentence, str) or not isinstance(sentence, Sequence) or not len(sentence):
-            raise ValueError(f"documents must hold sentences of at least one id each, got {sentence!r}")
-    return document
-
-
-def truncate_pair(
-    a: Sequence[int], b: Sequence[int], longest: int, *, generator: torch.Generator | None = None
-) -> tuple[list[int], list[int]]:
-    """Shorten the longer of the two, token by token, until both together have `longest` tokens.
-
-    With a generator a coin says from which end, as in BERT's training data; without one, from the right.
-    """
-    require.integer("longest", longest, 0)
-    if generator is not None:
-        require.generator(generator)
-    a, b = list(a), list(b)
-    while len(a) + len(b) > longest:
-        longer = a if len(a) > len(b) else b
-        front = generator is not None and bool(torch.rand((), generator=generator) < 0.5)
-        longer.pop(0 if front else -1)
-    return a, b
-
-
-def pair_batch(
-    pairs: Sequence[SentencePair],
-    *,
-    cls_id: int,
-    sep_id: int,
-    pad_id: int,
-    max_length: int | None = None,
-    generator: torch.Generator | None = None,
-) -> PairBatch:
-    """Write pairs as BERT reads them: [CLS] A [SEP] B [SEP], the last [SEP] too, padded to one length."""
-    if max_length is not None:
-        require.integer("max_length", max_length, 5)  # [CLS] A [SEP] B [SEP]
-    for name, special in {"cls_id": cls_id, "sep_id": sep_id, "pad_id": pad_id}.items():
-        require.integer(name, special, 0)
-    ids, segments = [], []
-    for a, b, label in require.instance("pairs", pairs, Sequence):
-        if not len(a) or not len(b):
-            raise ValueError("pairs must hold sentences of at least one token; one of them is empty")
-        for i in (*a, *b):
-            require.integer("an id of a pair", i, 0)
-        if label not in (IS_NEXT, NOT_NEXT):
-            raise ValueError(f"label must be {IS_NEXT} (next) or {NOT_NEXT} (not next), got {label!r}")
-        if max_length is not None:
-            a, b = truncate_pair(a, b, max_length - 3, generator=generator)
-        ids.append(torch.tensor([cls_id, *a, sep_id, *b, sep_id]))
-        segments.append(torch.tensor([0] * (len(a) + 2) + [1] * (len(b) + 1)))
-    if not ids:
-        raise ValueError("pairs must hold at least one pair, got none")
-    return PairBatch(
-        torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=pad_id),
-        torch.nn.utils.rnn.pad_sequence(segments, batch_first=True, padding_value=0),
-        torch.tensor([len(row) for row in ids]),
-        torch.tensor([pair.label for pair in pairs]),
-    )
-
-
-def _maskable(ids: Tensor, alphabet: Alphabet) -> Tensor:
-    return require.instance("alphabet", alphabet, Alphabet).maskable(ids)
+def _ordinary(ids: Tensor, vocabulary: Vocabulary) -> Tensor:
+    return checks.instance("vocabulary", vocabulary, Vocabulary).is_ordinary(ids)
 
 
 def _budget(maskable: Tensor, rate: float) -> Tensor:
@@ -472,7 +319,7 @@ def _runs(x: Tensor) -> Tensor:
 def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
     """`word_ids` with -1 wherever nothing may be selected, so that no word reaches across a special token."""
     if (
-        require.tensor("word_ids", word_ids).is_floating_point()
+        checks.tensor("word_ids", word_ids).is_floating_point()
         or word_ids.dtype == torch.bool
         or word_ids.shape != maskable.shape
     ):
@@ -484,11 +331,11 @@ def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
 
 
 def _check_selection(maskable: Tensor, rate: float, generator: torch.Generator, selection: str) -> None:
-    require.generator(generator)
-    require.probability("rate", rate)
+    checks.generator(generator)
+    checks.probability("rate", rate)
     if selection not in ("bernoulli", "exact"):
         raise ValueError(f'selection must be "bernoulli" or "exact", got {selection!r}')
-    if require.tensor("maskable", maskable).dtype != torch.bool or maskable.dim() < 1:
+    if checks.tensor("maskable", maskable).dtype != torch.bool or maskable.dim() < 1:
         raise ValueError(
             f"maskable must be boolean of shape (..., N), got {maskable.dtype} of {tuple(maskable.shape)}"
         )

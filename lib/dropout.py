@@ -11,7 +11,7 @@ from torch import Tensor, nn
 LEVELS = 2**16
 
 
-def keep(like: Tensor, p: float) -> Tensor:
+def dropout_factors(like: Tensor, p: float) -> Tensor:
     """What to multiply `like` by: 0 with probability p, else 1 / (1 - p)."""
     dropped = round(p * LEVELS)
     if dropped == LEVELS:
@@ -29,4 +29,4 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        return x * keep(x, self.p) if self.training and self.p else x
+        return x * dropout_factors(x, self.p) if self.training and self.p else x

@@ -9,16 +9,14 @@ N tokens, d the width of the model, h heads of d_k = d / h numbers, L blocks, V 
 """
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from lib import require
-
-# Both compute softmax(Q K^T / sqrt(d_k)) V: `attention` step by step, `fast_attention` in one fused call.
-from lib.attention import attention, causal_mask, fast_attention
+from lib import checks
+from lib.attention import MultiHeadAttention, Trace
 from lib.dropout import Dropout
 
 ACTIVATIONS = {
@@ -28,7 +26,7 @@ ACTIVATIONS = {
 }
 
 
-FOUR_D: Any = None  # stands for 4 d, as in every model of PRESETS, until d is known
+FOUR_D: Any = None  # stands for 4 d, as in every published model of the course, until d is known
 
 
 @dataclass(frozen=True)
@@ -55,27 +53,7 @@ class Config:
     def __post_init__(self) -> None:
         if self.d_ff is FOUR_D and isinstance(self.d, int):
             object.__setattr__(self, "d_ff", 4 * self.d)
-        for name in ("causal", "pre_norm", "embedding_norm", "pooler", "count_real_positions"):
-            require.flag(name, getattr(self, name))
-        for name in ("vocab_size", "d", "layers", "heads", "d_ff", "positions", "segments"):
-            require.integer(name, getattr(self, name), least=0 if name == "segments" else 1)
-        if self.d % self.heads:
-            raise ValueError(
-                f"d must be divisible by heads, so that every head gets d / heads numbers; got d={self.d} "
-                f"and heads={self.heads}: change one, for instance heads={math.gcd(self.d, self.heads)}"
-            )
-        if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {self.activation!r}")
-        if not 0 <= require.number("dropout", self.dropout) < 1:
-            raise ValueError(f"dropout must be a number at least 0 and below 1, got {self.dropout!r}")
-        if not 0 < require.number("norm_eps", self.norm_eps) < 1:
-            raise ValueError(f"norm_eps must be a number between 0 and 1, got {self.norm_eps!r}")
-        if self.pad_id is not None and require.integer("pad_id", self.pad_id, 0) >= self.vocab_size:
-            raise ValueError(f"pad_id must be an id below vocab_size={self.vocab_size}, got {self.pad_id!r}")
-        if self.count_real_positions and self.pad_id is None:
-            raise ValueError("count_real_positions needs a pad_id to tell real tokens from padding; got None")
-        if self.max_length < 1:
-            raise ValueError(f"positions must exceed {self.first_position}, got {self.positions}")
+        _check_config(self)
 
     @property
     def first_position(self) -> int:
@@ -86,57 +64,6 @@ class Config:
     def max_length(self) -> int:
         """The longest sequence, in tokens."""
         return self.positions - self.first_position
-
-
-_ROBERTA: dict[str, Any] = {
-    "positions": 514,
-    "segments": 1,
-    "norm_eps": 1e-5,
-    "pad_id": 1,
-    "count_real_positions": True,
-}
-_LARGE: dict[str, Any] = {"d": 1024, "layers": 24, "heads": 16}
-PRESETS = {
-    "bert-base": Config(30_522),
-    "bert-large": Config(30_522, **_LARGE),
-    "bertimbau-base": Config(29_794),
-    "bertimbau-large": Config(29_794, **_LARGE),
-    "roberta-base": Config(50_265, **_ROBERTA),
-    "roberta-large": Config(50_265, **_LARGE, **_ROBERTA),
-    "xlm-r-base": Config(250_002, **_ROBERTA),
-    "xlm-r-large": Config(250_002, **_LARGE, **_ROBERTA),
-    "spanbert-base": Config(28_996),
-    "spanbert-large": Config(28_996, **_LARGE),
-    "gpt-1": Config(
-        40_478,
-        segments=0,
-        causal=True,
-        embedding_norm=False,
-        pooler=False,
-        activation="gelu_tanh",
-        norm_eps=1e-5,
-        pad_id=None,
-    ),
-    "minilm": Config(30_522, d=384, layers=6),
-    "antiberty": Config(25, d=512, layers=8, heads=8),
-}
-
-
-def preset(name: str, **changes) -> Config:
-    """The configuration of a published model, with any field changed: `preset("bert-base", causal=True)`."""
-    if not isinstance(name, str) or name not in PRESETS:
-        raise ValueError(f"name must be one of {', '.join(PRESETS)}; got {name!r}")
-    return replace(PRESETS[name], **changes)
-
-
-@dataclass
-class Trace:
-    """What the encoder computed on the way: `encoder(ids, mask, trace=(trace := Trace()))` fills it."""
-
-    hidden: list[Tensor] = field(default_factory=list)  # L + 1 times (B, N, d); [0] is the embeddings
-    scores: list[Tensor] = field(default_factory=list)  # L times (B, h, N, N), before mask and softmax
-    weights: list[Tensor] = field(default_factory=list)  # L times (B, h, N, N), rows add up to 1
-    heads: list[Tensor] = field(default_factory=list)  # L times (B, h, N, d_k), before W_O mixes them
 
 
 class Embeddings(nn.Module):
@@ -169,54 +96,6 @@ class Embeddings(nn.Module):
         return real.cumsum(1) * real - 1  # (B, N)
 
 
-class MultiHeadAttention(nn.Module):
-    """h attentions side by side, each on its own d_k numbers, mixed again by W_O."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.h, self.p = config.heads, config.dropout
-        self.W_Q = nn.Linear(config.d, config.d)
-        self.W_K = nn.Linear(config.d, config.d)
-        self.W_V = nn.Linear(config.d, config.d)
-        self.W_O = nn.Linear(config.d, config.d)
-
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None = None,
-        causal: bool = False,
-        trace: Trace | None = None,
-        queries: Tensor | None = None,
-    ) -> Tensor:
-        """Every row of `queries` (default: of x itself) attends to the rows of x that `mask` allows."""
-        q = self.split(self.W_Q(x if queries is None else queries))
-        k, v = self.split(self.W_K(x)), self.split(self.W_V(x))
-        if trace is None:
-            heads = fast_attention(q, k, v, mask, causal=causal, dropout=self.p if self.training else 0.0)
-        else:
-            heads = self.traced(q, k, v, mask, causal, trace)
-        return self.W_O(self.merge(heads))
-
-    def split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.h, -1)).transpose(1, 2)  # (B, N, d) -> (B, h, N, d_k)
-
-    def merge(self, heads: Tensor) -> Tensor:
-        return heads.transpose(1, 2).flatten(2)  # (B, h, N, d_k) -> (B, N, d)
-
-    def traced(
-        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, trace: Trace
-    ) -> Tensor:
-        """The written-out attention, which has scores and weights to show; the fused one never makes them."""
-        if causal:
-            lower = causal_mask(q.shape[-2], device=q.device)
-            mask = lower if mask is None else mask & lower
-        heads, weights = attention(q, k, v, mask)
-        trace.scores.append(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]))  # (B, h, N, N)
-        trace.weights.append(weights)
-        trace.heads.append(heads)
-        return heads
-
-
 class FeedForward(nn.Module):
     """W_2 f(W_1 x + b_1) + b_2, at each position by itself."""
 
@@ -240,7 +119,7 @@ class Block(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.pre_norm = config.pre_norm
-        self.attention = MultiHeadAttention(config)
+        self.attention = MultiHeadAttention(config.d, config.heads, config.dropout)
         self.norm_1 = nn.LayerNorm(config.d, config.norm_eps)
         self.feed_forward = FeedForward(config)
         self.norm_2 = nn.LayerNorm(config.d, config.norm_eps)
@@ -272,10 +151,10 @@ class Pooler(nn.Module):
         self.W = nn.Linear(config.d, config.d)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        require_vectors("hidden", hidden, "(B, N, d)", self.W)
+        checks.vectors("hidden", hidden, "(B, N, d)", self.W)
         if hidden.shape[1] == 0:
             raise ValueError("hidden must hold at least one token, [CLS], to pool; got 0 tokens")
-        return finite(torch.tanh(self.W(hidden[:, 0])), "pooled vectors")  # (B, N, d) -> (B, d)
+        return checks.finite(torch.tanh(self.W(hidden[:, 0])), "pooled vectors")  # (B, N, d) -> (B, d)
 
 
 class Encoder(nn.Module):
@@ -283,7 +162,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.config = require.instance("config", config, Config, 'use preset("bert-base"), for instance')
+        self.config = checks.instance("config", config, Config, 'use preset("bert-base"), for instance')
         self.embeddings = Embeddings(config)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         # With pre-norm nothing has normalised the last sum yet.
@@ -307,7 +186,7 @@ class Encoder(nn.Module):
         (B, N, N) decides for every pair (query, key). `causal` overrides the configuration for this call.
         """
         mask = self.check(ids, mask, segments, positions, trace)
-        causal = self.config.causal if causal is None else require.flag("causal", causal)
+        causal = self.config.causal if causal is None else checks.flag("causal", causal)
         x = self.embeddings(ids, segments, positions)
         if trace is not None:
             trace.hidden.append(x)
@@ -315,7 +194,7 @@ class Encoder(nn.Module):
             x = block(x, mask, causal, trace)
             if trace is not None:
                 trace.hidden.append(x)
-        return finite(self.norm(x))
+        return checks.finite(self.norm(x), "hidden states")
 
     def check(
         self,
@@ -326,29 +205,7 @@ class Encoder(nn.Module):
         trace: Trace | None = None,
     ) -> Tensor | None:
         """Refuse what cannot be encoded, and return the mask as (B, 1, N or 1, N), ready for every head."""
-        config = self.config
-        for name, value in {"mask": mask, "segments": segments, "positions": positions}.items():
-            if value is not None:
-                require.tensor(name, value)
-        if require.tensor("ids", ids).dim() != 2:
-            raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
-        if positions is None and ids.shape[1] > config.max_length:
-            raise ValueError(
-                f"ids has {ids.shape[1]} tokens a sentence, but this model has positions for "
-                f"{config.max_length}: shorten the text, or build it with positions="
-                f"{ids.shape[1] + config.first_position}"
-            )
-        _require_ids("ids", ids, ids.shape, config.vocab_size, "vocab_size")
-        if segments is not None and not config.segments:
-            raise ValueError("segments must be None: this model has no segment embeddings (segments=0)")
-        if segments is not None:
-            _require_ids("segments", segments, ids.shape, config.segments, "segments")
-        if positions is not None:
-            _require_ids("positions", positions, ids.shape, config.max_length, "max_length")
-        if trace is not None and require.instance("trace", trace, Trace).hidden:
-            raise ValueError("trace holds a run already: pass a new Trace() to each call")
-        if trace is not None and self.training and config.dropout:
-            raise ValueError("trace needs encoder.eval(): with dropout the maps are not those of the formula")
+        _check_inputs(self, ids, mask, segments, positions, trace)
         return None if mask is None else _for_every_head(mask, *ids.shape)
 
 
@@ -362,23 +219,37 @@ def initialise(module: nn.Module) -> None:
         nn.init.zeros_(module.weight.data[module.padding_idx])
 
 
-def finite(x: Tensor, name: str = "hidden states") -> Tensor:
-    """The same tensor, or an error: a NaN is cheapest to explain where it is born."""
-    if not require.all_finite(x):
-        raise require.NotFinite(
-            f"{name} hold NaN or infinity: the weights do too (a diverged training, a damaged file), "
-            "or they are too large for the dtype"
+def _check_inputs(
+    encoder: Encoder,
+    ids: Tensor,
+    mask: Tensor | None,
+    segments: Tensor | None,
+    positions: Tensor | None,
+    trace: Trace | None,
+) -> None:
+    config = encoder.config
+    for name, value in {"mask": mask, "segments": segments, "positions": positions}.items():
+        if value is not None:
+            checks.tensor(name, value)
+    if checks.tensor("ids", ids).dim() != 2:
+        raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
+    if positions is None and ids.shape[1] > config.max_length:
+        raise ValueError(
+            f"ids has {ids.shape[1]} tokens a sentence, but this model has positions for "
+            f"{config.max_length}: shorten the text, or build it with positions="
+            f"{ids.shape[1] + config.first_position}"
         )
-    return x
-
-
-def require_vectors(name: str, x: Tensor, shape: str, layer: nn.Linear) -> None:
-    """Refuse what `layer` cannot read: `shape`, such as "(B, N, d)", says how many axes come in."""
-    d, dtype = layer.in_features, layer.weight.dtype
-    if require.tensor(name, x).dim() != shape.count(",") + 1 or x.shape[-1] != d:
-        raise ValueError(f"{name} must have shape {shape} with d={d}, got {tuple(x.shape)}")
-    if x.dtype != dtype:
-        raise TypeError(f"{name} must have the dtype of the weights, {dtype}, got {x.dtype}")
+    _require_ids("ids", ids, ids.shape, config.vocab_size, "vocab_size")
+    if segments is not None and not config.segments:
+        raise ValueError("segments must be None: this model has no segment embeddings (segments=0)")
+    if segments is not None:
+        _require_ids("segments", segments, ids.shape, config.segments, "segments")
+    if positions is not None:
+        _require_ids("positions", positions, ids.shape, config.max_length, "max_length")
+    if trace is not None and checks.instance("trace", trace, Trace).hidden:
+        raise ValueError("trace holds a run already: pass a new Trace() to each call")
+    if trace is not None and encoder.training and config.dropout:
+        raise ValueError("trace needs encoder.eval(): with dropout the maps are not those of the formula")
 
 
 def _for_every_head(mask: Tensor, b: int, n: int) -> Tensor | None:
@@ -407,3 +278,27 @@ def _require_ids(name: str, ids: Tensor, shape: torch.Size, size: int, size_name
             f"{name} must lie between 0 and {size - 1} ({size_name}={size}), "
             f"got values from {int(ids.min())} to {int(ids.max())}"
         )
+
+
+def _check_config(config: Config) -> None:
+    for name in ("causal", "pre_norm", "embedding_norm", "pooler", "count_real_positions"):
+        checks.flag(name, getattr(config, name))
+    for name in ("vocab_size", "d", "layers", "heads", "d_ff", "positions", "segments"):
+        checks.integer(name, getattr(config, name), least=0 if name == "segments" else 1)
+    if config.d % config.heads:
+        raise ValueError(
+            f"d must be divisible by heads, so that every head gets d / heads numbers; got d={config.d} "
+            f"and heads={config.heads}: change one, for instance heads={math.gcd(config.d, config.heads)}"
+        )
+    if not isinstance(config.activation, str) or config.activation not in ACTIVATIONS:
+        raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {config.activation!r}")
+    if not 0 <= checks.number("dropout", config.dropout) < 1:
+        raise ValueError(f"dropout must be a number at least 0 and below 1, got {config.dropout!r}")
+    if not 0 < checks.number("norm_eps", config.norm_eps) < 1:
+        raise ValueError(f"norm_eps must be a number between 0 and 1, got {config.norm_eps!r}")
+    if config.pad_id is not None and checks.integer("pad_id", config.pad_id, 0) >= config.vocab_size:
+        raise ValueError(f"pad_id must be an id below vocab_size={config.vocab_size}, got {config.pad_id!r}")
+    if config.count_real_positions and config.pad_id is None:
+        raise ValueError("count_real_positions needs a pad_id to tell real tokens from padding; got None")
+    if config.max_length < 1:
+        raise ValueError(f"positions must exceed {config.first_position}, got {config.positions}")

@@ -5,13 +5,16 @@ it. So a new token needs one query, one key and one value, and finds those of th
 bidirectional encoder has no such cache: each new token would change every vector before it.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
-from lib import require
-from lib.attention import fast_attention
-from lib.encoder import Block, Encoder, finite
+from lib import checks
+from lib.attention import fused_attention
+from lib.encoder import Block, Encoder
 from lib.heads import CausalLM
+from lib.vocabulary import PAD
 
 COLDEST = 1e-6  # below it, logits over temperature leave float32; 0 asks for the same, the likeliest token
 
@@ -20,12 +23,12 @@ class Cache:
     """Keys and values of every block for the tokens read so far; room for `size` tokens is taken once."""
 
     def __init__(self, encoder: Encoder, batch: int, size: int) -> None:
-        if not require.instance("encoder", encoder, Encoder).config.causal:
+        if not checks.instance("encoder", encoder, Encoder).config.causal:
             raise ValueError(
                 "encoder must be causal: where a new token changes the past, no cache can hold it"
             )
-        require.integer("batch", batch, 0)
-        require.integer("size", size, 0)
+        checks.integer("batch", batch, 0)
+        checks.integer("size", size, 0)
         config, like = encoder.config, encoder.embeddings.token.weight
         shape = (config.layers, batch, config.heads, size, config.d // config.heads)
         self.k, self.v = like.new_empty(shape), like.new_empty(shape)
@@ -35,7 +38,7 @@ class Cache:
     def read(self, encoder: Encoder, ids: Tensor) -> Tensor:
         """Hidden states of the new tokens `ids` (B, n), which attend to those in the cache and join them."""
         expected = (len(self.k), self.k.shape[1])
-        if require.tensor("ids", ids).dim() != 2 or (len(encoder.blocks), len(ids)) != expected:
+        if checks.tensor("ids", ids).dim() != 2 or (len(encoder.blocks), len(ids)) != expected:
             raise ValueError(
                 f"the cache was made for {expected[0]} blocks and {expected[1]} sentences, "
                 f"got {len(encoder.blocks)} blocks and ids of shape {tuple(ids.shape)}"
@@ -53,10 +56,10 @@ class Cache:
             a, z = block.attention, block.prepare(x)
             k[:, :, old:new], v[:, :, old:new] = a.split(a.W_K(z)), a.split(a.W_V(z))  # (B, h, n, d_k)
             # One new token may see all there is; only the first read needs the triangle.
-            heads = fast_attention(a.split(a.W_Q(z)), k[:, :, :new], v[:, :, :new], causal=old == 0)
+            heads = fused_attention(a.split(a.W_Q(z)), k[:, :, :new], v[:, :, :new], causal=old == 0)
             x = block.finish(x, a.W_O(a.merge(heads)))
         self.length = new
-        return finite(encoder.norm(x))
+        return checks.finite(encoder.norm(x), "hidden states")
 
 
 @torch.no_grad()
@@ -68,32 +71,40 @@ def generate(
     cached: bool = True,
     temperature: float = 0.0,
     generator: torch.Generator | None = None,
+    never: Sequence[int] = (),
+    end: int | None = None,
 ) -> Tensor:
     """`ids` (B, N) and `new` tokens after them; temperature 0 takes the likeliest token, otherwise it draws.
 
-    `cached=False` computes everything again for each token: the same result, for comparison.
+    No token of `never` is written. After the token `end` a row goes on with [PAD]. `cached=False` computes
+    everything again for each token: the same result, for comparison.
     """
-    encoder = require.instance("model", model, CausalLM).encoder
-    if require.tensor("ids", ids).dim() != 2 or ids.shape[1] < 1:
+    encoder = checks.instance("model", model, CausalLM).encoder
+    if checks.tensor("ids", ids).dim() != 2 or ids.shape[1] < 1:
         raise ValueError(f"ids must have shape (B, N) with N >= 1, got {tuple(ids.shape)}")
     encoder.check(ids)
-    size = ids.shape[1] + require.integer("new", new, 0)
-    if size > encoder.config.max_length:
-        raise ValueError(f"{size} tokens in all, but the model has positions for {encoder.config.max_length}")
-    if require.number("temperature", temperature, 0):
-        require.generator(generator)
+    longest = encoder.config.max_length
+    if (size := ids.shape[1] + checks.integer("new", new, 0) - 1) > longest:  # the last is not read again
+        raise ValueError(
+            f"{size + 1} tokens in all, but the model has positions for {longest} before the last"
+        )
+    if checks.number("temperature", temperature, 0):
+        checks.generator(generator)
         if temperature < COLDEST:
             raise ValueError(f"temperature must be 0 or at least {COLDEST}, got {temperature}")
     if encoder.training:
         raise ValueError("model must be in evaluation mode to generate: call model.eval() first")
-    cache = Cache(encoder, len(ids), size)
+    cache = Cache(encoder, len(ids), max(size, 0))
     for _ in range(new):
         fresh = ids if cache.length == 0 else ids[:, -1:]
         last = (cache.read(encoder, fresh) if cached else encoder(ids))[:, -1]  # (B, d)
-        logits = finite(model.logits(last), "logits")  # (B, V)
+        logits = checks.finite(model.logits(last), "logits")  # (B, V)
+        logits = logits.index_fill(1, torch.tensor(never, dtype=torch.long), -torch.inf)
         if temperature:
             token = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
         else:
             token = logits.argmax(-1, keepdim=True)
+        if end is not None:
+            token = token.masked_fill((ids[:, -1:] == end) | (ids[:, -1:] == PAD), PAD)
         ids = torch.cat((ids, token), 1)
     return ids

@@ -8,9 +8,9 @@ vector (B, d); those that judge tokens read every position. `MaskedLM` is what B
 import torch
 from torch import Tensor, nn
 
-from lib import require
+from lib import checks
 from lib.dropout import Dropout
-from lib.encoder import ACTIVATIONS, Config, Encoder, finite, initialise, require_vectors
+from lib.encoder import ACTIVATIONS, Config, Encoder, initialise
 from lib.losses import IGNORE_INDEX, cross_entropy
 
 
@@ -29,11 +29,11 @@ class MLMHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor, E: Tensor) -> Tensor:
-        if require.tensor("E", E).shape != (len(self.bias), self.W.in_features):
+        if checks.tensor("E", E).shape != (len(self.bias), self.W.in_features):
             raise ValueError(
                 f"E must be the token table, (V, d), of {len(self.bias)} tokens, got {tuple(E.shape)}"
             )
-        if require.tensor("hidden", hidden).shape[-1:] != E.shape[1:]:
+        if checks.tensor("hidden", hidden).shape[-1:] != E.shape[1:]:
             raise ValueError(
                 f"hidden must have shape (..., d) with d={E.shape[1]}, got {tuple(hidden.shape)}"
             )
@@ -52,7 +52,7 @@ class MaskedLM(nn.Module):
         self.head = MLMHead(config)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return finite(self.logits(self.encoder(ids, mask, segments)), "logits")  # (B, N, V)
+        return checks.finite(self.logits(self.encoder(ids, mask, segments)), "logits")  # (B, N, V)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self.head(hidden, self.encoder.embeddings.token.weight)  # (..., d) -> (..., V)
@@ -61,7 +61,7 @@ class MaskedLM(nn.Module):
         self, ids: Tensor, labels: Tensor, mask: Tensor | None = None, segments: Tensor | None = None
     ) -> Tensor:
         """Mean cross-entropy over the selected positions, those whose label is not IGNORE_INDEX."""
-        require_labels(labels, ids, self.encoder.config.vocab_size)
+        checks.labels_of(ids, labels, self.encoder.config.vocab_size, IGNORE_INDEX)
         return cross_entropy(self.logits(self.encoder(ids, mask, segments)), labels)
 
 
@@ -70,12 +70,12 @@ class CausalLM(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        if not require.instance("config", config, Config).causal:
+        if not checks.instance("config", config, Config).causal:
             raise ValueError("config.causal must be True: a model that sees token t + 1 need not predict it")
         self.encoder = Encoder(config)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        return finite(self.logits(self.encoder(ids, mask)), "logits")  # (B, N, V)
+        return checks.finite(self.logits(self.encoder(ids, mask)), "logits")  # (B, N, V)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return hidden @ self.encoder.embeddings.token.weight.T  # (..., d) -> (..., V)
@@ -106,12 +106,12 @@ class SequenceHead(Head):
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
         self.dropout = Dropout(config.dropout)
-        self.W = nn.Linear(config.d, require.integer("labels", labels, 1))
+        self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
         self.apply(initialise)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        require_vectors("pooled", pooled, "(B, d)", self.W)
-        return finite(self.W(self.dropout(pooled)), "scores")  # (B, d) -> (B, labels)
+        checks.vectors("pooled", pooled, "(B, d)", self.W)
+        return checks.finite(self.W(self.dropout(pooled)), "scores")  # (B, d) -> (B, labels)
 
 
 class PairHead(SequenceHead):
@@ -136,8 +136,8 @@ class NSPHead(Head):
         self.apply(initialise)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        require_vectors("pooled", pooled, "(B, d)", self.W)
-        return finite(self.W(pooled), "scores")  # (B, d) -> (B, 2)
+        checks.vectors("pooled", pooled, "(B, d)", self.W)
+        return checks.finite(self.W(pooled), "scores")  # (B, d) -> (B, 2)
 
 
 class TokenHead(Head):
@@ -148,12 +148,12 @@ class TokenHead(Head):
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
         self.dropout = Dropout(config.dropout)
-        self.W = nn.Linear(config.d, require.integer("labels", labels, 1))
+        self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
         self.apply(initialise)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        require_vectors("hidden", hidden, "(B, N, d)", self.W)
-        return finite(self.W(self.dropout(hidden)), "scores")  # (B, N, d) -> (B, N, labels)
+        checks.vectors("hidden", hidden, "(B, N, d)", self.W)
+        return checks.finite(self.W(self.dropout(hidden)), "scores")  # (B, N, d) -> (B, N, labels)
 
 
 class SpanHead(Head):
@@ -167,8 +167,8 @@ class SpanHead(Head):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        require_vectors("hidden", hidden, "(B, N, d)", self.W)
-        start, end = finite(self.W(hidden), "scores").unbind(-1)  # (B, N, d) -> 2 times (B, N)
+        checks.vectors("hidden", hidden, "(B, N, d)", self.W)
+        start, end = checks.finite(self.W(hidden), "scores").unbind(-1)  # (B, N, d) -> 2 times (B, N)
         return start, end
 
 
@@ -177,7 +177,7 @@ class FineTuned(nn.Module):
 
     def __init__(self, encoder: Encoder, head: Head) -> None:
         super().__init__()
-        require.instance("encoder", encoder, Encoder)
+        checks.instance("encoder", encoder, Encoder)
         if not isinstance(getattr(head, "pooled", None), bool):
             raise TypeError(f"head must be one of this module, which says what it reads; got {head!r}")
         if head.pooled and encoder.pooler is None:
@@ -195,7 +195,7 @@ class FineTuned(nn.Module):
 def span_loss(start: Tensor, end: Tensor, span: Tensor, allowed: Tensor) -> Tensor:
     """Mean of the two cross-entropies of the true span (B, 2), over the `allowed` (B, N) positions."""
     _require_scores(start, end, allowed)
-    if require.tensor("span", span).shape != (len(start), 2):
+    if checks.tensor("span", span).shape != (len(start), 2):
         raise ValueError(f"span must have shape (B, 2) = ({len(start)}, 2), got {tuple(span.shape)}")
     if span.dtype != torch.int64:
         raise TypeError(f"span must be integers (torch.long), got {span.dtype}")
@@ -213,10 +213,10 @@ def best_span(start: Tensor, end: Tensor, allowed: Tensor, max_length: int | Non
     """The (B, 2) pairs i <= j that maximise start_i + end_j among the `allowed` (B, N) positions."""
     _require_scores(start, end, allowed)
     if max_length is not None:
-        require.integer("max_length", max_length, 1)
+        checks.integer("max_length", max_length, 1)
     if not allowed.any(-1).all():
         raise ValueError("allowed must leave at least one position in every sentence; one has none")
-    finite(start[allowed] + end[allowed], "start and end")
+    checks.finite(start[allowed] + end[allowed], "start and end")
     n = start.shape[-1]
     i, j = torch.arange(n)[:, None], torch.arange(n)[None, :]
     ordered = (i <= j) & (j - i < (max_length or n))  # (N, N)
@@ -228,22 +228,8 @@ def best_span(start: Tensor, end: Tensor, allowed: Tensor, max_length: int | Non
 
 def _require_scores(start: Tensor, end: Tensor, allowed: Tensor) -> None:
     given = {"start": start, "end": end, "allowed": allowed}
-    shapes = {name: tuple(require.tensor(name, x).shape) for name, x in given.items()}
+    shapes = {name: tuple(checks.tensor(name, x).shape) for name, x in given.items()}
     if start.dim() != 2 or len(set(shapes.values())) > 1:
         raise ValueError(f"start, end and allowed must share one shape (B, N), got {shapes}")
     if allowed.dtype != torch.bool:
         raise TypeError(f"allowed must be boolean, True at the positions of the text, got {allowed.dtype}")
-
-
-def require_labels(labels: Tensor, ids: Tensor, vocab_size: int) -> None:
-    """Refuse labels that are not one id, or IGNORE_INDEX, for each token of `ids`."""
-    if require.tensor("labels", labels).shape != require.tensor("ids", ids).shape:
-        raise ValueError(f"labels must have the shape of ids, {tuple(ids.shape)}, got {tuple(labels.shape)}")
-    if labels.dtype != torch.int64:
-        raise TypeError(f"labels must be integers (torch.long), got {labels.dtype}")
-    wrong = ((labels < 0) | (labels >= vocab_size)) & (labels != IGNORE_INDEX)
-    if wrong.any():
-        raise ValueError(
-            f"labels must be {IGNORE_INDEX} or lie between 0 and {vocab_size - 1} (vocab_size={vocab_size}), "
-            f"got {labels[wrong][0].item()}"
-        )

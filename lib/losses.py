@@ -19,14 +19,14 @@ probability 0 costs +inf. NaN has none: whatever would lead to it is an error.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from numbers import Real
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar, overload
 
 import torch
 from torch import Tensor
 
-from lib import require
+from lib import checks
 
 IGNORE_INDEX = -100  # PyTorch's default: a label that no vocabulary can hold
 Measure = TypeVar("Measure", float, Tensor)  # a number gives a number, a tensor a tensor
@@ -37,7 +37,8 @@ def surprisal(logits: Tensor, labels: Tensor, ignore_index: int = IGNORE_INDEX) 
 
     `logits` is (..., V) and `labels` (...) of integers. Half precision is computed in float32.
     """
-    selected = _selected(logits, labels, ignore_index)
+    checks.logits_and_labels(logits, labels, ignore_index)
+    selected = labels != ignore_index
     x = logits[selected]  # (M, V)
     x = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
     y = labels[selected]  # (M,)
@@ -61,31 +62,50 @@ def cross_entropy(logits: Tensor, labels: Tensor, ignore_index: int = IGNORE_IND
 
 def entropy(p: Tensor | Sequence[float]) -> Tensor:
     """H(p) = -sum p log p in nats over the last axis, with 0 log 0 = 0."""
-    p = _distribution("p", p)
+    p = checks.distribution("p", p)
     return 0 - _x_log_y(p, p).sum(-1)  # a plain minus would turn the zero of a certainty into -0.0
 
 
 def cross_entropy_of(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> Tensor:
     """H(p, q) = -sum p log q in nats: what it costs to expect q when p is true. +inf where only q is 0."""
-    p, q = _pair(p, q)
+    p, q = checks.two_distributions(p, q)
     return 0 - _x_log_y(p, q).sum(-1)
 
 
 def kl(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> Tensor:
     """KL(p || q) = sum p log(p / q) in nats: the part of that cost which a better q would save."""
-    p, q = _pair(p, q)
+    p, q = checks.two_distributions(p, q)
     return (_x_log_y(p, p) - _x_log_y(p, q)).sum(-1)
+
+
+def conditional_entropy(
+    sentences: Mapping[Sequence[str], float], target: int, given: Collection[int]
+) -> float:
+    """H(word at `target` | words at `given`), in nats; `sentences` maps each sentence to its probability."""
+    if not sentences:
+        raise ValueError("sentences must hold at least one sentence")
+    total = sum(sentences.values())
+    if min(sentences.values()) < 0 or not math.isclose(total, 1, abs_tol=1e-9):
+        raise ValueError(
+            f"the probabilities of sentences must be >= 0 and add up to 1, they add up to {total}"
+        )
+    joint, context = defaultdict(float), defaultdict(float)
+    for words, p in sentences.items():
+        seen = tuple(words[i] for i in sorted(given))
+        joint[seen, words[target]] += p
+        context[seen] += p
+    return 0.0 - sum(p * math.log(p / context[seen]) for (seen, _), p in joint.items() if p > 0)
 
 
 def to_bits(nats: Measure) -> Measure:
     """One nat is log2(e) = 1.4427 bits."""
-    _require_measure("nats", nats)
+    checks.nats("nats", nats)
     return nats / math.log(2)
 
 
 def to_nats(bits: Measure) -> Measure:
     """One bit is ln(2) = 0.6931 nats."""
-    _require_measure("bits", bits)
+    checks.nats("bits", bits)
     return bits * math.log(2)
 
 
@@ -95,7 +115,7 @@ def perplexity(loss: float) -> float: ...
 def perplexity(loss: Tensor) -> Tensor: ...
 def perplexity(loss: float | Tensor) -> float | Tensor:
     """exp(loss) for a mean cross-entropy in nats: the number of equally likely words it amounts to."""
-    _require_measure("loss", loss)
+    checks.nats("loss", loss)
     nats = torch.as_tensor(loss, dtype=None if isinstance(loss, Tensor) else torch.float64)
     # An entropy of zero can be rounded to just below zero; a clearly negative one was not a cross-entropy.
     if not (nats >= -1e-6).all():
@@ -119,7 +139,7 @@ def pseudo_log_likelihood(
     leave out special tokens and padding.
     """
     scored = _scored(ids, mask_id, scored)
-    require.integer("batch_size", batch_size, 1)
+    checks.integer("batch_size", batch_size, 1)
     if not callable(logits_fn):
         raise TypeError(
             f"logits_fn must be a function from ids (b, N) to logits (b, N, V), got {logits_fn!r}"
@@ -131,7 +151,7 @@ def pseudo_log_likelihood(
             each = torch.arange(len(row), device=ids.device)
             masked = ids[row]  # (b, N), a copy
             masked[each, position] = mask_id
-            logits = require.tensor("what logits_fn returns", logits_fn(masked))  # (b, N, V)
+            logits = checks.tensor("what logits_fn returns", logits_fn(masked))  # (b, N, V)
             if logits.dim() != 3 or logits.shape[:2] != masked.shape:
                 raise ValueError(
                     f"logits_fn must return logits of shape {(*masked.shape, 'V')} for ids of shape "
@@ -159,92 +179,19 @@ def pseudo_perplexity(
     return perplexity(-log_p.sum().item() / int(scored.sum()))
 
 
-def _require_measure(name: str, value: float | Tensor) -> None:
-    """A number or a tensor of numbers; infinity is one here, NaN is not."""
-    if isinstance(value, bool) or not isinstance(value, Real | Tensor):
-        raise TypeError(f"{name} must be a number or a tensor, got {value!r}")
-    if value.isnan().any() if isinstance(value, Tensor) else math.isnan(value):
-        raise ValueError(f"{name} must not be NaN, got {value}")
-
-
 def _x_log_y(x: Tensor, y: Tensor) -> Tensor:
     """x log y with 0 log 0 = 0, whose gradient is not NaN there either."""
     return x * torch.log(y.masked_fill((x == 0) & (y == 0), 1.0))
 
 
-def _selected(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
-    if require.tensor("logits", logits).dim() < 1 or not logits.is_floating_point() or logits.shape[-1] == 0:
-        raise ValueError(
-            "logits must be a floating-point tensor of shape (..., V) with V >= 1, "
-            f"got shape {tuple(logits.shape)} and dtype {logits.dtype}"
-        )
-    require.tensor("labels", labels)
-    require.integer("ignore_index", ignore_index)
-    if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
-        raise TypeError(f"labels must be integers (one class per position), got {labels.dtype}")
-    if labels.shape != logits.shape[:-1]:
-        raise ValueError(
-            f"labels must have the shape of logits without V, {tuple(logits.shape[:-1])}, "
-            f"got {tuple(labels.shape)}"
-        )
-    selected = labels != ignore_index
-    if not selected.any():
-        raise ValueError(
-            f"labels select no position: all {labels.numel()} are ignore_index={ignore_index}, "
-            "and the mean of nothing is not a loss"
-        )
-    wrong = selected & ((labels < 0) | (labels >= logits.shape[-1]))
-    if wrong.any():
-        raise ValueError(
-            f"labels must lie in 0..{logits.shape[-1] - 1} or be ignore_index={ignore_index}, "
-            f"got {labels[wrong][0].item()}"
-        )
-    return selected
-
-
-def _distribution(name: str, p: Tensor | Sequence[float]) -> Tensor:
-    if not isinstance(p, Tensor):
-        try:
-            p = torch.tensor(p, dtype=torch.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{name} must be a tensor or a list of probabilities: {error}") from None
-    if p.dim() < 1 or not p.is_floating_point():
-        raise ValueError(
-            f"{name} must be a floating-point tensor of probabilities over its last axis, "
-            f"got shape {tuple(p.shape)} and dtype {p.dtype}"
-        )
-    tolerance = math.sqrt(torch.finfo(p.dtype).eps)
-    p = p.float() if p.dtype in (torch.float16, torch.bfloat16) else p
-    if not (p >= 0).all():  # NaN fails it too
-        raise ValueError(
-            f"{name} must hold no negative number and no NaN, got {p.min().item()} as its minimum"
-        )
-    total = p.detach().sum(-1)
-    if not ((total - 1).abs() <= tolerance).all():
-        worst = total.flatten()[(total - 1).abs().argmax()].item()
-        raise ValueError(f"{name} must sum to 1 over its last axis (within {tolerance:.1e}), got {worst}")
-    return p
-
-
-def _pair(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) -> tuple[Tensor, Tensor]:
-    p, q = _distribution("p", p), _distribution("q", q)
-    if p.shape[-1] != q.shape[-1]:
-        raise ValueError(f"p and q must be over the same outcomes, got {p.shape[-1]} and {q.shape[-1]}")
-    try:
-        torch.broadcast_shapes(p.shape, q.shape)
-    except RuntimeError:
-        raise ValueError(f"p and q must broadcast, got {tuple(p.shape)} and {tuple(q.shape)}") from None
-    return p, q
-
-
 def _scored(ids: Tensor, mask_id: int, scored: Tensor | None) -> Tensor:
-    require.integer("mask_id", mask_id, 0)
-    if require.tensor("ids", ids).dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
+    checks.integer("mask_id", mask_id, 0)
+    if checks.tensor("ids", ids).dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
         raise ValueError(
             f"ids must be integers of shape (B, N), got shape {tuple(ids.shape)} and {ids.dtype}"
         )
     scored = torch.ones_like(ids, dtype=torch.bool) if scored is None else scored
-    if require.tensor("scored", scored).dtype != torch.bool or scored.shape != ids.shape:
+    if checks.tensor("scored", scored).dtype != torch.bool or scored.shape != ids.shape:
         raise ValueError(
             f"scored must be boolean with the shape of ids, {tuple(ids.shape)}, "
             f"got shape {tuple(scored.shape)} and dtype {scored.dtype}"

@@ -10,7 +10,7 @@ from typing import Self
 
 from torch import nn
 
-from lib import require
+from lib import checks
 from lib.encoder import Block, Config, Encoder
 
 
@@ -49,8 +49,8 @@ def count(config: Config, *, mlm_head: bool = False) -> Count:
     The head's unembedding is the token table again (tied), so it is not counted twice. Nothing here reads
     `config.causal`: hiding the future adds and removes no parameter.
     """
-    require.instance("config", config, Config, 'use preset("bert-base"), for instance')
-    require.flag("mlm_head", mlm_head)
+    checks.instance("config", config, Config, 'use preset("bert-base"), for instance')
+    checks.flag("mlm_head", mlm_head)
     d, d_ff, layers = config.d, config.d_ff, config.layers
     norm = 2 * d  # a gain and a bias per number
     norms = 2 * layers + config.embedding_norm + config.pre_norm
@@ -68,7 +68,7 @@ def count(config: Config, *, mlm_head: bool = False) -> Count:
 
 def count_modules(encoder: Encoder, head: nn.Module | None = None) -> Count:
     """The same parts, summed over the tensors of a model that was built (the `meta` device will do)."""
-    require.instance("encoder", encoder, Encoder)
+    checks.instance("encoder", encoder, Encoder)
     tables = encoder.embeddings
     blocks = [block for block in encoder.blocks if isinstance(block, Block)]
     return Count(
@@ -96,7 +96,7 @@ class LlamaConfig:
 
     def __post_init__(self) -> None:
         for part in fields(self):
-            require.integer(part.name, getattr(self, part.name), 1)
+            checks.integer(part.name, getattr(self, part.name), 1)
         if self.d % self.heads or self.heads % self.kv_heads:
             raise ValueError(
                 f"d must be divisible by heads and heads by kv_heads, "
@@ -113,7 +113,7 @@ LLAMA_3 = {
 
 def count_llama(config: LlamaConfig) -> Count:
     """Parameters of a Llama 3 model. Positions are rotations of Q and K: they have no table."""
-    require.instance("config", config, LlamaConfig)
+    checks.instance("config", config, LlamaConfig)
     d, d_k = config.d, config.d // config.heads
     return Count(
         token_embeddings=config.vocab_size * d,

@@ -17,21 +17,19 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
-from lib.checkpoint import Checkpoints, atomic_write, fingerprint
 from lib.corpus import PORTUGUESE, Grammar
 from lib.encoder import Config
+from lib.files import write_atomically
 from lib.tokenizer import Tokenizer
 from lib.training import (
     OBJECTIVES,
     GrammarSource,
-    Recipe,
-    Special,
     TextSource,
     Trainer,
     World,
@@ -41,37 +39,17 @@ from lib.training import (
     save_model,
     train,
 )
+from lib.training.checkpoint import Checkpoints, fingerprint
 from lib.training.data import Document, Source, generator
+from lib.training.recipes import PLANS, Plan
 
 RUNS = Path("_build/runs")
 HELD_OUT_SEED = -1  # no run may have it
-EARLY = 0.6  # share of the steps in which the rate of hidden words comes down
 FEWEST_WORDS = 100
-EXAMINED = 256  # sentences in a batch of evaluation
+HELD_OUT = 256  # sentences in a batch of evaluation
 LONGEST_SENTENCE = 60  # words; longer ones are cut
+PLAN_OPTIONS = ("width", "layers", "heads", "steps", "batch", "lr", "dropout")
 REFUSED, STOPPED = 2, 130  # exit codes: what was given cannot be used; Ctrl-C
-PRESETS = {
-    "curso": {
-        "width": 64,
-        "layers": 2,
-        "heads": 4,
-        "steps": 3000,
-        "batch": 128,
-        "lr": 4e-3,
-        "dropout": 0.0,
-        "early_rate": 0.5,
-    },
-    "teste": {
-        "width": 16,
-        "layers": 1,
-        "heads": 2,
-        "steps": 30,
-        "batch": 8,
-        "lr": 3e-3,
-        "dropout": 0.0,
-        "early_rate": 0.15,
-    },
-}
 
 
 class Refusal(Exception):
@@ -158,7 +136,7 @@ def material(options: argparse.Namespace) -> Material:
     """The sources that the options ask for."""
     if options.text is None:
         grammar = read_grammar(options.grammar) if options.grammar else PORTUGUESE
-        held_out = GrammarSource(grammar, EXAMINED, HELD_OUT_SEED)
+        held_out = GrammarSource(grammar, HELD_OUT, HELD_OUT_SEED)
         identity = {"grammar": hashlib.sha256(repr(grammar.rules).encode()).hexdigest()}
         return Material(
             GrammarSource(grammar, options.batch, options.seed), held_out, options.evaluate_batches, identity
@@ -171,10 +149,9 @@ def material(options: argparse.Namespace) -> Material:
 
     def source(documents: list[list[str]], batch: int, seed: int) -> TextSource:
         ids = [tokenized(document, tokenizer) for document in documents]
-        special = Special(*tokenizer.special_ids)
-        return TextSource(ids, tokenizer.vocabulary, batch, seed, options.max_length, special)
+        return TextSource(ids, tokenizer.vocabulary, batch, seed, options.max_length)
 
-    held_out = source(out, EXAMINED // 4, HELD_OUT_SEED)
+    held_out = source(out, HELD_OUT // 4, HELD_OUT_SEED)
     identity = {
         "text": hashlib.sha256(text.encode()).hexdigest(),
         "vocabulary": hashlib.sha256("\n".join(tokenizer.vocabulary).encode()).hexdigest(),
@@ -211,7 +188,7 @@ def tokenizer_of(options: argparse.Namespace, sentences: list[str]) -> Tokenizer
 
 def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
     """The ids of each sentence, without special tokens: a "[PAD]" in a text would end its row."""
-    special = {*tokenizer.special_ids} - {tokenizer.unk_id}
+    special = {*tokenizer.vocabulary.special_ids} - {tokenizer.vocabulary.unk_id}
     return [[i for i in row.tolist() if i not in special] for row in tokenizer.encode_batch(document).ids]
 
 
@@ -224,34 +201,29 @@ def read_grammar(path: Path) -> Grammar:
 
 def decided(options: argparse.Namespace, data: Material) -> dict:
     """Everything that decides the weights at the end, as plain data: the identity of the run."""
-    kind, source = OBJECTIVES[options.objective], data.source
-    config = Config(
-        len(source.words),
-        d=options.width,
-        layers=options.layers,
-        heads=options.heads,
-        positions=source.max_length * (2 if kind.pooler else 1),  # room for a pair
-        causal=kind.causal,
-        pooler=kind.pooler,
-        dropout=options.dropout,
-        pad_id=source.special.pad,
-    )
+    plan, source = plan_of(options), data.source
+    pairs = OBJECTIVES[plan.objective].pooler
+    positions = source.max_length * (2 if pairs else 1)  # room for a pair
     return {
-        "objective": options.objective,
-        "config": asdict(config),
-        "recipe": asdict(Recipe(options.steps, options.lr)),
-        "early": None if kind.causal else [options.early_rate, max(1, round(EARLY * options.steps))],
-        "batch": options.batch,
+        **json.loads(json.dumps(asdict(plan))),
+        "config": asdict(plan.config(len(source.vocabulary), positions, source.vocabulary.pad_id)),
         "seed": options.seed,
         "data": data.identity,
     }
 
 
-def trainer_of(settings: dict, source: Source, world: World) -> Trainer:
-    kind, config = OBJECTIVES[settings["objective"]], Config(**settings["config"])
+def plan_of(options: argparse.Namespace) -> Plan:
+    """The plan that the options name, with what they change."""
+    plan = PLANS[options.preset]
+    given = {name: getattr(options, name) for name in PLAN_OPTIONS if getattr(options, name) is not None}
+    if options.early_rate is not None:
+        given["hidden"] = (options.early_rate, plan.hidden[1])
+    return replace(plan, objective=options.objective, **given)
+
+
+def trainer_of(plan: Plan, settings: dict, source: Source, world: World) -> Trainer:
     torch.manual_seed(settings["seed"])
-    objective = kind(config) if kind.causal else kind(config, early=tuple(settings["early"]))
-    return Trainer(objective, source, Recipe(**settings["recipe"]), world)
+    return Trainer(plan.build(Config(**settings["config"])), source, plan.recipe, world)
 
 
 def pretrain(options: argparse.Namespace, world: World) -> int:
@@ -260,12 +232,12 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
     settings = decided(options, data)
     folder = options.folder or RUNS / f"{options.objective}-{fingerprint(settings)}"
     require_own_folder(folder, settings)
-    trainer = trainer_of(settings, data.source, world)
+    trainer = trainer_of(plan_of(options), settings, data.source, world)
     checkpoints = Checkpoints(folder, fingerprint(settings))
     held_out = hold_out(trainer.objective, data.held_out, data.batches)
     resume(trainer, checkpoints)
     if world.leads:
-        atomic_write(folder / "settings.json", json.dumps(settings, indent=1, sort_keys=True).encode())
+        write_atomically(folder / "settings.json", json.dumps(settings, indent=1, sort_keys=True))
     say = tqdm.write if world.leads else lambda line: None
     describe(trainer, held_out.floors, folder, say)
     with asked_to_stop(world) as stop:
@@ -286,7 +258,7 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
         return STOPPED
     if world.leads:
         dtype = torch.float16 if options.half else torch.float32
-        save_model(folder / "model", trainer.objective, data.source.words, dtype)
+        save_model(folder / "model", trainer.objective, data.source.vocabulary, dtype)
         if data.tokenizer:
             data.tokenizer.save(folder / "model" / "tokenizer.json")
     say(f"Pronto: o modelo está em {folder / 'model'}, a curva em {folder / 'log.jsonl'}.")
@@ -324,10 +296,10 @@ def resume(trainer: Trainer, checkpoints: Checkpoints) -> None:
 
 def describe(trainer: Trainer, floors: dict[str, float], folder: Path, say) -> None:
     weights = sum(p.numel() for p in trainer.objective.parameters())
-    say(f"{weights:,} parâmetros, {len(trainer.source.words):,} palavras no vocabulário; pasta {folder}")
+    say(f"{weights:,} parâmetros, {len(trainer.source.vocabulary):,} palavras no vocabulário; pasta {folder}")
     if floors:
-        told = ", ".join(f"{term} {floor:.4f}" for term, floor in floors.items())
-        say(f"Piso exato nesta avaliação, em nats: {told}; nenhum modelo faz melhor em média.")
+        shown = ", ".join(f"{term} {floor:.4f}" for term, floor in floors.items())
+        say(f"Piso exato nesta avaliação, em nats: {shown}; nenhum modelo faz melhor em média.")
     if trainer.step:
         say(f"Continuando do passo {trainer.step}.")
 
@@ -346,20 +318,20 @@ def report(record: dict, trainer: Trainer, data: Material, say) -> None:
 
 def sample_line(trainer: Trainer, source: Source, sentence: torch.Tensor) -> str:
     """A sentence with a gap in the middle (cut there, for a causal model) and the three likeliest words."""
-    pad, _, _, _, mask = source.special
-    sentence = sentence[sentence != pad].clone()
+    vocabulary = source.vocabulary
+    sentence = sentence[sentence != vocabulary.pad_id].clone()
     place = len(sentence) // 2
-    told = source.words[int(sentence[place])]
+    answer = vocabulary[int(sentence[place])]
     if trainer.objective.causal:
         sentence = sentence[:place]
         likeliest = predictions(trainer.objective, sentence, place - 1)
-        shown = [*(source.words[int(i)] for i in sentence[1:]), "___"]
+        shown = [*(vocabulary[int(i)] for i in sentence[1:]), "___"]
     else:
-        sentence[place] = mask
+        sentence[place] = vocabulary.mask_id
         likeliest = predictions(trainer.objective, sentence, place)
-        shown = [source.words[int(i)] for i in sentence[1:-1]]
-    guesses = ", ".join(f"{source.words[i]} {p:.2f}" for i, p in likeliest)
-    return f"{' '.join(shown).replace(' ##', '')}  ({told}) → {guesses}"
+        shown = [vocabulary[int(i)] for i in sentence[1:-1]]
+    guesses = ", ".join(f"{vocabulary[i]} {p:.2f}" for i, p in likeliest)
+    return f"{' '.join(shown).replace(' ##', '')}  ({answer}) → {guesses}"
 
 
 @contextmanager
@@ -452,7 +424,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     how = parser.add_argument_group("o que treinar (padrão: os valores de --preset)")
     how.add_argument("--objective", choices=OBJECTIVES, default="mlm", help="o que o modelo aprende a prever")
-    how.add_argument("--preset", choices=PRESETS, default="curso", help="de onde vêm os valores não dados")
+    how.add_argument("--preset", choices=PLANS, default="curso", help="de onde vêm os valores não dados")
     almost_one = math.nextafter(1, 0)
     for name, kind, what in (
         ("width", whole(1), "largura do modelo, d"),
@@ -480,9 +452,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     run.add_argument("--quiet", action="store_true", help="sem barra de progresso")
     run.add_argument("-h", "--help", action="help", help="mostra esta ajuda")
     options = parser.parse_args(arguments)
-    for name, value in PRESETS[options.preset].items():
-        if getattr(options, name) is None:
-            setattr(options, name, value)
+    plan = plan_of(options)
+    for name in PLAN_OPTIONS:
+        setattr(options, name, getattr(plan, name))
     if options.width % options.heads:
         parser.error(f"--width {options.width} deve ser divisível por --heads {options.heads}")
     if options.text and options.grammar:

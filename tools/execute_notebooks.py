@@ -11,13 +11,13 @@ import argparse
 import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+from lib.files import write_atomically
 from tools.console import ROOT, fail, plain, step
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
@@ -97,19 +97,6 @@ def executed_text(path: Path) -> str:
         lines = [line for line in plain(str(problem)).strip().splitlines() if line.strip()]
         raise NotebookError(f"{path}: {failing_cell(notebook)} failed: {lines[-1]}") from problem
     return nbformat.writes(normalise(notebook)) + "\n"
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace the file in one step: an interruption leaves the old notebook whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8") as scratch:
-            scratch.write(text)
-        os.chmod(name, path.stat().st_mode)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def process(path: Path, check: bool) -> bool:

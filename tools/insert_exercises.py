@@ -17,9 +17,16 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lib.exercises.answers import INVITATION
-from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, OPEN, Exercise, exercises
+from lib.exercises.catalogue import (
+    CHAPTERS,
+    CODE,
+    NUMBER,
+    OPEN,
+    Exercise,
+    exercises,
+)
+from lib.files import write_atomically
 from tools.console import ROOT, step
-from tools.execute_notebooks import write_atomically
 
 BOOK = ROOT / "book"
 FILES = dict(

@@ -1,7 +1,7 @@
 """Portuguese in every label of the built book, accessible names included.
 
 Most labels have a translation catalogue; what the packages hard-code is rewritten in the finished files.
-`tests/test_built_book.py` fails if English is left, so a new release that says something new is noticed.
+`tests/book/test_built_book.py` fails if English is left, so a new release that says something new is noticed.
 """
 
 import re

@@ -6,7 +6,7 @@ entropy     floors: the lowest loss that any model can reach
 sampling    seeded sentences and paragraphs with their labels
 lexicon     the words and topics of the Portuguese grammar, as data
 tasks       labelled datasets: topic, sentiment, tags, senses, entailment, questions
-pairs       exact posteriors of the next-sentence label and of the words of a corrupted pair
+next_sentence  exact posteriors of the next-sentence label and of the words of a corrupted pair
 portuguese  that grammar: agreement, contractions, frames; `PORTUGUESE` is the corpus of the book
 
 Any grammar will do:
@@ -18,35 +18,45 @@ Any grammar will do:
 ...     "ROUPA -> rasgada"
 ... )
 >>> hidden = posterior(grammar, "a manga [MASK]")[2]
->>> {word: round(hidden[i].item(), 3) for i, word in enumerate(grammar.words) if hidden[i] > 0}
+>>> {word: round(hidden[i].item(), 3) for i, word in enumerate(grammar.vocabulary) if hidden[i] > 0}
 {'madura': 0.375, 'doce': 0.125, 'rasgada': 0.5}
 >>> print(floors(grammar).bidirectional)
 0.5558 nats (exact)
 """
 
-from lib.corpus.entropy import Floor, Floors, bidirectional_floor, causal_floor, corrupt, floors, mlm_floor
-from lib.corpus.grammar import CLS, MASK, PAD, SEP, SPECIALS, UNK, Grammar
+from lib.corpus.entropy import (
+    Floor,
+    Floors,
+    bidirectional_floor,
+    causal_floor,
+    floors,
+    mlm_floor,
+)
+from lib.corpus.grammar import Grammar
 from lib.corpus.inference import (
-    Channel,
     leave_one_out,
     log_probability,
     next_word,
     posterior,
     topic_log_joint,
 )
-from lib.corpus.pairs import next_sentence_floor, next_sentence_posterior, pair_posterior
+from lib.corpus.next_sentence import (
+    next_sentence_floor,
+    next_sentence_posterior,
+    pair_posterior,
+)
 from lib.corpus.portuguese import PORTUGUESE
-from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
+from lib.corpus.sampling import (
+    Sentence,
+    Sentences,
+    Span,
+    ambiguous_words,
+    paragraphs,
+    sample,
+)
 
 __all__ = [
-    "CLS",
-    "MASK",
-    "PAD",
     "PORTUGUESE",
-    "SEP",
-    "SPECIALS",
-    "UNK",
-    "Channel",
     "Floor",
     "Floors",
     "Grammar",
@@ -56,7 +66,6 @@ __all__ = [
     "ambiguous_words",
     "bidirectional_floor",
     "causal_floor",
-    "corrupt",
     "floors",
     "leave_one_out",
     "log_probability",

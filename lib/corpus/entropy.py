@@ -16,21 +16,30 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
-from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Adjacency, Grammar
+from lib import checks
+from lib.corpus.grammar import Adjacency, Grammar
 from lib.corpus.inference import (
     TINY,
-    Channel,
     channel_posterior,
+    evidence,
     leave_one_out,
     messages,
     next_word,
     posterior,
 )
 from lib.corpus.sampling import sample
+from lib.corruption import (
+    BERT_CHANNEL,
+    MASK_ONLY,
+    Channel,
+    corrupt,
+    select_tokens,
+)
+from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 ENUMERABLE = 200_000
 READINGS = 100  # no sentence of a sensible grammar has more readings than this, so counting them is enough
@@ -64,14 +73,13 @@ class Floors:
     mlm_channel: Floor
 
 
-def floors(grammar: Grammar, sentences: int = 4096, seed: int = 0, channel: Channel | None = None) -> Floors:
-    """The four floors; `channel` sets the rate of both MLM floors and the proportions of the last."""
-    channel = channel or Channel()
+def floors(grammar: Grammar, sentences: int = 4096, seed: int = 0, rate: float = 0.15) -> Floors:
+    """The four floors, the two MLM ones at a `rate` of selected words."""
     return Floors(
         causal_floor(grammar, sentences, seed),
         bidirectional_floor(grammar, sentences, seed),
-        mlm_floor(grammar, Channel(channel.rate, 1.0, 0.0), sentences, seed),
-        mlm_floor(grammar, channel, sentences, seed),
+        mlm_floor(grammar, MASK_ONLY, rate, sentences, seed),
+        mlm_floor(grammar, BERT_CHANNEL, rate, sentences, seed),
     )
 
 
@@ -82,7 +90,7 @@ def causal_floor(grammar: Grammar, sentences: int = 4096, seed: int = 0, limit: 
         return Floor(exact / (expected_length(grammar) + 1), 0.0, True, 0)
 
     def losses(ids, _):
-        return entropy(next_word(grammar, ids)).sum(1), (ids != PAD).sum(1) + 1.0
+        return row_entropies(next_word(grammar, ids)).sum(1), (ids != PAD).sum(1) + 1.0
 
     return _estimate(grammar, sentences, seed, losses)
 
@@ -95,56 +103,46 @@ def bidirectional_floor(
     if table is not None:
         ids, probability = table
         total = sum(
-            probability[rows] @ entropy(leave_one_out(grammar, ids[rows])).sum(1) for rows in _batches(ids)
+            probability[rows] @ row_entropies(leave_one_out(grammar, ids[rows])).sum(1)
+            for rows in _batches(ids)
         )
         return Floor(float(total) / expected_length(grammar), 0.0, True, 0)
 
     def losses(ids, _):
-        return entropy(leave_one_out(grammar, ids)).sum(1), (ids != PAD).sum(1).double()
+        return row_entropies(leave_one_out(grammar, ids)).sum(1), (ids != PAD).sum(1).double()
 
     return _estimate(grammar, sentences, seed, losses)
 
 
 def mlm_floor(
     grammar: Grammar,
-    channel: Channel | None = None,
+    channel: Channel = BERT_CHANNEL,
+    rate: float = 0.15,
     sentences: int = 4096,
     seed: int = 0,
     limit: int = ENUMERABLE,
 ) -> Floor:
-    """Mean entropy of a selected word given the corrupted sentence. `Channel(rate, 1, 0)` is pure [MASK]."""
-    channel = channel or Channel()
-    exact = _mlm_exact(grammar, channel, limit)
+    """Mean entropy of a selected word given the corrupted sentence."""
+    if not checks.probability("rate", rate) > 0:
+        raise ValueError(f"rate must be above 0, or no word is ever selected, got {rate!r}")
+    exact = _mlm_exact(grammar, channel, rate, limit)
     if exact is not None:
         return Floor(exact, 0.0, True, 0)
 
     # Selections are independent, so position i may be taken as selected while the others are drawn as usual:
     # every position of a sentence then counts, not only the few that a draw selects.
-    all_selected = replace(channel, rate=1.0)
-
     def losses(ids, generator):
-        observed, _ = corrupt(grammar, ids, channel, generator)
-        own, _ = corrupt(grammar, ids, all_selected, generator)
-        return entropy(channel_posterior(grammar, observed, own, channel)).sum(1), (ids != PAD).sum(
-            1
-        ).double()
+        words = ids != PAD
+        selected = select_tokens(words, rate, generator=generator)
+        observed, _ = corrupt(ids, selected, grammar.vocabulary, channel, generator=generator)
+        own, _ = corrupt(ids, words, grammar.vocabulary, channel, generator=generator)
+        exact = channel_posterior(grammar, observed, own, channel, rate)
+        return row_entropies(exact).sum(1), words.sum(1).double()
 
     return _estimate(grammar, sentences, seed, losses)
 
 
-def corrupt(
-    grammar: Grammar, ids: torch.Tensor, channel: Channel, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw from the channel: what is seen, and which positions were selected, both `(B, N)`."""
-    selected = (torch.rand(ids.shape, generator=generator) < channel.rate) & (ids != PAD)
-    action = torch.rand(ids.shape, generator=generator)
-    drawn = torch.randint(len(SPECIALS), len(grammar), ids.shape, generator=generator)
-    replaced = torch.where(action < channel.mask + channel.random, drawn, ids)
-    replaced = torch.where(action < channel.mask, MASK, replaced)
-    return torch.where(selected, replaced, ids), selected
-
-
-def entropy(probabilities: torch.Tensor) -> torch.Tensor:
+def row_entropies(probabilities: torch.Tensor) -> torch.Tensor:
     """Entropy in nats over the last dimension; a row of zeros (padding) has entropy 0."""
     return torch.special.entr(probabilities).sum(-1)
 
@@ -204,7 +202,7 @@ def _derivations(grammar: Grammar) -> float:
 def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
     """Ratio of summed losses to summed counts over sampled sentences, with the interval of a ratio."""
     if sentences < 2:
-        raise ValueError(f"sentences: got {sentences}, expected at least 2")
+        raise ValueError(f"sentences must be an integer of at least 2, got {sentences}")
     generator = torch.Generator().manual_seed(seed)
     ids = sample(grammar, sentences, generator).ids
     parts = [losses(ids[rows], generator) for rows in _batches(ids)]
@@ -225,19 +223,19 @@ def _batches(ids: torch.Tensor) -> list[torch.Tensor]:
     return list(torch.argsort((ids != PAD).sum(1), stable=True).split(BATCH))
 
 
-def _mlm_exact(grammar: Grammar, channel: Channel, limit: int) -> float | None:
+def _mlm_exact(grammar: Grammar, channel: Channel, rate: float, limit: int) -> float | None:
     """Sum over all that can be seen: sentences times patterns for pure [MASK], else every observation."""
     lengths = length_distribution(grammar)
-    symbols = len(grammar) - len(SPECIALS) + 1
+    symbols = len(grammar) - len(SPECIAL_TOKENS) + 1
     only_masks = channel.mask == 1
     if not only_masks and sum(symbols**n for n, p in enumerate(lengths) if p > 0) <= limit:
-        seen = range(len(SPECIALS), len(grammar))
+        seen = range(len(SPECIAL_TOKENS), len(grammar))
         observed = (
             torch.tensor(list(itertools.product((MASK, *seen), repeat=n)))
             for n, p in enumerate(lengths)
             if p > 0
         )
-        return sum(_observation_losses(grammar, rows, channel) for rows in observed) / expected_length(
+        return sum(_observation_losses(grammar, rows, channel, rate) for rows in observed) / expected_length(
             grammar
         )
     table = sentence_table(grammar, limit) if only_masks else None
@@ -249,23 +247,23 @@ def _mlm_exact(grammar: Grammar, channel: Channel, limit: int) -> float | None:
         selected = torch.tensor(pattern) & (ids != PAD)  # (B, N)
         padding_copies = 2.0 ** (ids == PAD).sum(1).double()
         hidden, words = selected.sum(1).double(), (ids != PAD).sum(1).double()
-        weight = probability * channel.rate**hidden * (1 - channel.rate) ** (words - hidden) / padding_copies
+        weight = probability * rate**hidden * (1 - rate) ** (words - hidden) / padding_copies
         for rows in _batches(ids):
-            losses = entropy(posterior(grammar, ids[rows], hidden=selected[rows])).sum(1)
+            losses = row_entropies(posterior(grammar, ids[rows], hidden=selected[rows])).sum(1)
             total += float(weight[rows] @ losses)
-    return total / (channel.rate * expected_length(grammar))
+    return total / (rate * expected_length(grammar))
 
 
-def _observation_losses(grammar: Grammar, observed: torch.Tensor, channel: Channel) -> float:
+def _observation_losses(grammar: Grammar, observed: torch.Tensor, channel: Channel, rate: float) -> float:
     """Sum over rows y and positions i of P(y, i selected) H(w_i | y, i selected) / rate."""
     total = 0.0
     for rows in observed.split(BATCH):
-        own, others = channel.evidence(grammar, rows)
+        own, others = evidence(grammar, rows, channel, rate)
         cavity, log_evidence = messages(grammar, others)
         scale = log_evidence.exp()[:, None] / (cavity * others).sum(-1)  # (B, N)
         joint = cavity * own * scale[..., None]  # P(w_i, y | i selected), (B, N, V)
         mass = joint.sum(-1, keepdim=True)
-        total += float((mass[..., 0] * entropy(joint / mass.clamp_min(TINY))).sum())
+        total += float((mass[..., 0] * row_entropies(joint / mass.clamp_min(TINY))).sum())
     return total
 
 

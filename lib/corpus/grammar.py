@@ -28,14 +28,14 @@ from dataclasses import dataclass
 
 import torch
 
-SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-PAD, UNK, CLS, SEP, MASK = range(len(SPECIALS))
+from lib.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
+
 MAX_NODES = 100_000
 MAX_DEPTH = 200  # nested expansions before a word, and symbols waiting on a stack
 
 
 @dataclass(frozen=True)
-class Step:
+class Expansion:
     """One way to go on from a stack: marks met on the way, the class that emits (None: end), the rest."""
 
     marks: tuple[str, ...]
@@ -71,8 +71,7 @@ class Grammar:
         self.start = start
         self.lexical = {name for name, alternatives in self.rules.items() if self._is_lexical(alternatives)}
         self._set_topics(topics if isinstance(topics, Mapping) else {name: name for name in topics})
-        self.words = (*SPECIALS, *self._distinct_words(extra_words))
-        self.word_id = {word: i for i, word in enumerate(self.words)}
+        self.vocabulary = Vocabulary((*SPECIAL_TOKENS, *self._distinct_words(extra_words)))
         self._compile()
         self.attributes = (
             {name: dict(attributes.get(name, {})) for name in self.classes} if attributes else {}
@@ -92,7 +91,9 @@ class Grammar:
                 continue
             name, arrow, bodies = (part.strip() for part in line.partition("->"))
             if not arrow or not name or " " in name:
-                raise ValueError(f"text: line {number} is {line!r}, expected 'NAME -> weight symbols | ...'")
+                raise ValueError(
+                    f"text must hold lines 'NAME -> weight symbols | ...', got {line!r} in line {number}"
+                )
             for body in bodies.split("|"):
                 weight = re.match(r"\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?=\s|$)", body)
                 entry = (float(weight[1]), body[weight.end() :].strip()) if weight else (1.0, body.strip())
@@ -101,11 +102,11 @@ class Grammar:
 
     def __len__(self) -> int:
         """Size of the vocabulary, special tokens included."""
-        return len(self.words)
+        return len(self.vocabulary)
 
     def __repr__(self) -> str:
         return (
-            f"Grammar({len(self) - len(SPECIALS)} words, {len(self.classes)} classes, "
+            f"Grammar({len(self) - len(SPECIAL_TOKENS)} words, {len(self.classes)} classes, "
             f"{self.node_end.numel()} nodes, {self.arc_source.numel()} arcs, {len(self.topics)} topics)"
         )
 
@@ -115,14 +116,14 @@ class Grammar:
         """Ids of a sentence's words, `[MASK]` allowed; a word that is not in the vocabulary is an error."""
         words = sentence.split() if isinstance(sentence, str) else list(sentence)
         if not words:
-            raise ValueError("sentence: got no words, expected at least one")
-        if unknown := [word for word in words if word not in self.word_id]:
-            raise ValueError(f"sentence: {unknown} not in the vocabulary of {len(self)} words")
-        return torch.tensor([self.word_id[word] for word in words])  # (N,)
+            raise ValueError("sentence must hold at least one word, got none")
+        if unknown := [word for word in words if word not in self.vocabulary.ids]:
+            raise ValueError(f"sentence must hold words of the vocabulary of {len(self)}; {unknown} are not")
+        return torch.tensor([self.vocabulary.ids[word] for word in words])  # (N,)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Words of a row of ids, without padding."""
-        return [self.words[int(i)] for i in ids if int(i) != PAD]
+        return [self.vocabulary[int(i)] for i in ids if int(i) != PAD]
 
     def class_labels(self, attribute: str) -> tuple[torch.Tensor, tuple[str, ...]]:
         """Label id of each lexical class (0 where it has none) and the label names, `""` being number 0."""
@@ -147,9 +148,7 @@ class Grammar:
         prior = dict.fromkeys(self.topic_symbols, 0.0)
         for weight, body in self.rules[self.start]:
             if len(body) != 1 or body[0] not in prior:
-                raise ValueError(
-                    f"topics: {self.start!r} has the alternative {body}, expected one topic alone"
-                )
+                raise ValueError(f"topics must stand alone in the alternatives of {self.start!r}, got {body}")
             prior[body[0]] += weight
         if missing := [topic for topic, weight in prior.items() if weight == 0]:
             raise ValueError(f"topics: {missing} are not alternatives of {self.start!r}")
@@ -161,36 +160,36 @@ class Grammar:
         )
         words = dict.fromkeys(s for s in symbols if s not in self.rules and not _is_mark(s))
         words.update(dict.fromkeys(extra_words))
-        if clash := [word for word in words if word in SPECIALS]:
+        if clash := [word for word in words if word in SPECIAL_TOKENS]:
             raise ValueError(f"rules: {clash} are special tokens, which a grammar cannot emit")
         return list(words)
 
-    def _steps(self, stack: tuple[str, ...], depth: int = 0) -> dict[Step, float]:
+    def _steps(self, stack: tuple[str, ...], depth: int = 0) -> dict[Expansion, float]:
         """Every way to reach the next word (or the end) from a stack, with its probability."""
         marks: tuple[str, ...] = ()
         while stack and _is_mark(stack[0]):
             marks, stack = (*marks, stack[0]), stack[1:]
         if not stack:
-            return {Step(marks, None, ()): 1.0}
-        steps: dict[Step, float] = {}
+            return {Expansion(marks, None, ()): 1.0}
+        steps: dict[Expansion, float] = {}
         for first, probability in self._openings(stack[0], depth).items():
             if first.lexical is not None:
-                onward = {Step(first.marks, first.lexical, first.rest + stack[1:]): 1.0}
+                onward = {Expansion(first.marks, first.lexical, first.rest + stack[1:]): 1.0}
             else:  # the symbol gave no word: the next one on the stack goes on
                 onward = self._steps((*first.marks, *stack[1:]), depth)
             for step, share in onward.items():
-                full = Step(marks + step.marks, step.lexical, step.rest)
+                full = Expansion(marks + step.marks, step.lexical, step.rest)
                 steps[full] = steps.get(full, 0.0) + probability * share
         return steps
 
-    def _openings(self, symbol: str, depth: int) -> dict[Step, float]:
+    def _openings(self, symbol: str, depth: int) -> dict[Expansion, float]:
         """The steps from one symbol alone, worked out once."""
         if symbol not in self._known_openings:
             if depth > MAX_DEPTH:
                 raise ValueError(f"rules: {symbol!r} is left-recursive, so the automaton would not be finite")
             if symbol not in self.rules or symbol in self.lexical:
-                return {Step((), symbol, ()): 1.0}
-            steps: dict[Step, float] = {}
+                return {Expansion((), symbol, ()): 1.0}
+            steps: dict[Expansion, float] = {}
             for weight, body in self.rules[symbol]:
                 for step, probability in self._steps(body, depth + 1).items():
                     steps[step] = steps.get(step, 0.0) + weight * probability
@@ -198,7 +197,7 @@ class Grammar:
         return self._known_openings[symbol]
 
     def _compile(self) -> None:
-        self._known_openings: dict[str, dict[Step, float]] = {}
+        self._known_openings: dict[str, dict[Expansion, float]] = {}
         nodes: dict[tuple[str, ...], int] = {(symbol,): i for i, symbol in enumerate(self.topic_symbols)}
         classes: dict[str, int] = {}
         arcs, arc_marks, ends = [], [], []
@@ -236,7 +235,7 @@ class Grammar:
         emission = torch.zeros(len(self.classes), len(self), dtype=torch.float64)  # (C, V)
         for i, name in enumerate(self.classes):
             for weight, body in self.rules.get(name, [(1.0, (name,))]):
-                emission[i, self.word_id[body[0]]] += weight
+                emission[i, self.vocabulary.ids[body[0]]] += weight
         return emission
 
     def _check_that_sentences_end(self) -> None:
@@ -260,7 +259,7 @@ def _is_mark(symbol: str) -> bool:
 def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, ...]]]]:
     if not isinstance(rules, Mapping):
         raise TypeError(
-            f"rules: got {type(rules).__name__}, expected a mapping from nonterminal to alternatives"
+            f"rules must be a mapping from nonterminal to alternatives, got {type(rules).__name__}"
         )
     if start not in rules:
         raise ValueError(f"start: {start!r} has no rule")
@@ -270,7 +269,7 @@ def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, 
         if not alternatives:
             raise ValueError(f"rules: {name!r} has no alternative")
         if bad := [weight for weight, _ in alternatives if not (math.isfinite(weight) and weight > 0)]:
-            raise ValueError(f"rules: {name!r} has weights {bad}, expected positive finite numbers")
+            raise ValueError(f"rules must have positive finite weights, got {bad} for {name!r}")
         for _, body in alternatives:
             _check_brackets(name, body)
         total = math.fsum(weight for weight, _ in alternatives)

@@ -11,61 +11,40 @@ The length is part of what is seen: a bidirectional model sees `[SEP]` at its pl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
 
-from lib.corpus.grammar import MASK, PAD, SEP, SPECIALS, Grammar
+from lib.corpus.grammar import Grammar
+from lib.corruption import Channel
+from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 CHUNK = 128
 TINY = torch.finfo(torch.float64).tiny
 Sentence = str | Sequence[str] | torch.Tensor
 
 
-@dataclass(frozen=True)
-class Channel:
-    """BERT's corruption: each word is selected with probability `rate`, independently of all others; a
-    selected word becomes [MASK] (probability `mask`), a word drawn uniformly from the vocabulary without the
-    special tokens (`random`, which can draw the same word), or stays (the rest).
+def evidence(
+    grammar: Grammar, observed: torch.Tensor, channel: Channel, rate: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Likelihoods (B, N, V) of what is seen: at a position known to be selected, and at any other.
 
-    Let w be the word, y what is seen, and R the number of words that can be drawn.
-        selected:  P([MASK]|w) = mask;         P(y|w) = random / R, plus 1 - mask - random if y = w
-        unknown:   P([MASK]|w) = rate * mask;  P(y|w) = rate * random / R,
-                                                        plus rate * (1 - mask - random) + 1 - rate if y = w
+    Each word is selected with probability `rate`, independently of all others, and then passes the channel.
     The model is not told which visible words were selected, and its loss counts the selected positions only.
     Its output at position i thus matters only when i was selected, and the best one is
-    P(w_i | y_1 ... y_N, i selected): the `selected` line at i, the `unknown` line at every other position.
-    If a visible word cannot have been selected (mask = 1), its own row is one-hot: it is what is seen.
+    P(w_i | y_1 ... y_N, i selected): the first of these at i, the second at every other position.
+    If a visible word cannot have been selected (only [MASK] is left of those that were), its own row is
+    one-hot: it is what is seen.
     """
-
-    rate: float = 0.15
-    mask: float = 0.8
-    random: float = 0.1
-
-    def __post_init__(self):
-        if not 0 < self.rate <= 1:
-            raise ValueError(f"rate: got {self.rate}, expected a probability in (0, 1]")
-        if self.mask < 0 or self.random < 0 or self.mask + self.random > 1 + 1e-12:
-            raise ValueError(
-                f"mask, random: got {self.mask}, {self.random}, expected probabilities with sum <= 1"
-            )
-
-    @property
-    def keep(self) -> float:
-        return max(0.0, 1 - self.mask - self.random)
-
-    def evidence(self, grammar: Grammar, observed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Likelihoods (B, N, V) of what is seen: at a position known to be selected, and at any other."""
-        seen = F.one_hot(observed, len(grammar)).double()  # (B, N, V)
-        is_mask = (observed == MASK).unsqueeze(-1)  # (B, N, 1)
-        replacement = self.random / (len(grammar) - len(SPECIALS))
-        selected = torch.where(is_mask, self.mask, self.keep * seen + replacement)
-        unknown = torch.where(is_mask, self.rate * self.mask, self.rate * selected + (1 - self.rate) * seen)
-        if self.mask == 1:
-            selected = torch.where(is_mask, selected, seen)
-        return selected, unknown
+    seen = F.one_hot(observed, len(grammar)).double()  # (B, N, V)
+    is_mask = (observed == MASK).unsqueeze(-1)  # (B, N, 1)
+    replacement = channel.random / len(grammar.vocabulary.ordinary_ids)
+    selected = torch.where(is_mask, channel.mask, channel.keep * seen + replacement)
+    unknown = torch.where(is_mask, rate * channel.mask, rate * selected + (1 - rate) * seen)
+    if channel.mask == 1:
+        selected = torch.where(is_mask, selected, seen)
+    return selected, unknown
 
 
 def posterior(
@@ -74,25 +53,26 @@ def posterior(
     *,
     hidden: torch.Tensor | Sequence[bool] | None = None,
     channel: Channel | None = None,
+    rate: float = 0.15,
 ) -> torch.Tensor:
     """P(word | what is seen) at each position: `(N, V)` for one sentence, `(B, N, V)` for padded rows of ids.
 
     Without `channel`, `[MASK]` hides a word and so does a True in `hidden` (a word known to be replaced at
     random says nothing either); other words are taken as they are, so their own posterior is one-hot.
-    With `channel`, every position may be corrupted and row i answers "what was here, if i was selected?".
+    With `channel`, every position was selected with probability `rate` and sent through it, and row i answers
+    "what was here, if i was selected?".
     """
     ids, single = _batch(grammar, sentence)
     if hidden is not None:
         hidden = torch.as_tensor(hidden, dtype=torch.bool)
         hidden = hidden.unsqueeze(0) if single else hidden
         if hidden.shape != ids.shape:
-            raise ValueError(f"hidden: got shape {tuple(hidden.shape)}, expected {tuple(ids.shape)}")
+            raise ValueError(f"hidden must have shape {tuple(ids.shape)}, got {tuple(hidden.shape)}")
         ids = torch.where(hidden & (ids != PAD), MASK, ids)
     if channel is None:
-        evidence = visible_evidence(grammar, ids)
-        result = _normalised(evidence * _cavities(grammar, ids))
+        result = _normalised(visible_evidence(grammar, ids) * _cavities(grammar, ids))
     else:
-        result = channel_posterior(grammar, ids, ids, channel)
+        result = channel_posterior(grammar, ids, ids, channel, rate)
     return result[0] if single else result
 
 
@@ -101,6 +81,7 @@ def channel_posterior(
     observed: torch.Tensor,
     own: torch.Tensor,
     channel: Channel,
+    rate: float = 0.15,
     topics: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """P(w_i | `own` seen at i, i selected, `observed` seen at every other position), all `(B, N)` ids.
@@ -111,8 +92,8 @@ def channel_posterior(
 
     result = torch.zeros(*observed.shape, len(grammar), dtype=torch.float64)
     for rows, length in _by_length(observed):
-        _, others = channel.evidence(grammar, observed[rows, :length])
-        selected, _ = channel.evidence(grammar, own[rows, :length])
+        _, others = evidence(grammar, observed[rows, :length], channel, rate)
+        selected, _ = evidence(grammar, own[rows, :length], channel, rate)
         cavity, _ = messages(grammar, others, None if topics is None else topics[rows])
         result[rows, :length] = _normalised(cavity * selected)
     return result
@@ -132,7 +113,7 @@ def next_word(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
     """
     ids, single = _batch(grammar, sentence)
     if (ids == MASK).any():
-        raise ValueError("sentence: contains [MASK], expected words only")
+        raise ValueError("sentence must hold words only, got [MASK]")
     result = torch.zeros(len(ids), ids.shape[1] + 1, len(grammar), dtype=torch.float64)
     for rows, length in _by_length(ids):
         result[rows, : length + 1] = _next_word(grammar, ids[rows, :length])
@@ -173,18 +154,20 @@ def topic_log_joint(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
     return result[0] if single else result
 
 
-def channel_topic_log_joint(grammar: Grammar, observed: torch.Tensor, channel: Channel) -> torch.Tensor:
+def channel_topic_log_joint(
+    grammar: Grammar, observed: torch.Tensor, channel: Channel, rate: float = 0.15
+) -> torch.Tensor:
     """log P(topic, what is seen) `(B, T)` for corrupted rows of ids."""
     ids, _ = _batch(grammar, observed)
     result = torch.zeros(len(ids), len(grammar.topics), dtype=torch.float64)
     for rows, length in _by_length(ids):
-        result[rows] = _topic_log_joint(grammar, channel.evidence(grammar, ids[rows, :length])[1])
+        result[rows] = _topic_log_joint(grammar, evidence(grammar, ids[rows, :length], channel, rate)[1])
     return result
 
 
-def _topic_log_joint(grammar: Grammar, evidence: torch.Tensor) -> torch.Tensor:
-    batch, length, _ = evidence.shape
-    likelihood = evidence @ grammar.emission.T  # (B, N, C)
+def _topic_log_joint(grammar: Grammar, likelihoods: torch.Tensor) -> torch.Tensor:
+    batch, length, _ = likelihoods.shape
+    likelihood = likelihoods @ grammar.emission.T  # (B, N, C)
     beta = grammar.node_end[:, None].expand(-1, batch)  # (Q, B)
     log_scale = torch.zeros(batch, dtype=torch.float64)
     for i, arcs in reversed(list(enumerate(_layers(grammar, length)))):
@@ -198,14 +181,14 @@ def _topic_log_joint(grammar: Grammar, evidence: torch.Tensor) -> torch.Tensor:
 
 
 def messages(
-    grammar: Grammar, evidence: torch.Tensor, topics: torch.Tensor | None = None
+    grammar: Grammar, likelihoods: torch.Tensor, topics: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Cavities `(B, N, V)`, up to a factor per position, and log P(evidence) `(B,)`; all of length N.
 
     `topics` `(B, T)` takes the place of the grammar's own distribution of topics.
     """
-    batch, length, _ = evidence.shape
-    likelihood = evidence @ grammar.emission.T  # (B, N, C)
+    batch, length, _ = likelihoods.shape
+    likelihood = likelihoods @ grammar.emission.T  # (B, N, C)
     layers = _layers(grammar, length)
     if not len(layers[0]):
         raise ValueError(f"sentence: the grammar has no sentence of {length} words")
@@ -223,7 +206,7 @@ def messages(
         log_total = log_total + scale.log()
     at_end = grammar.node_end @ alphas[-1]  # (B,)
     _refuse_impossible(at_end == 0)
-    cavity = torch.zeros_like(evidence)
+    cavity = torch.zeros_like(likelihoods)
     beta = grammar.node_end[:, None].expand(-1, batch)  # (Q, B)
     for i in reversed(range(length)):
         arcs = layers[i]
@@ -290,10 +273,10 @@ def _batch(grammar: Grammar, sentence: Sentence) -> tuple[torch.Tensor, bool]:
         return grammar.encode(sentence).unsqueeze(0), True
     if sentence.dim() not in (1, 2) or sentence.dtype != torch.long or sentence.numel() == 0:
         raise ValueError(
-            f"sentence: got {sentence.dtype} of shape {tuple(sentence.shape)}, expected ids (N,) or (B, N)"
+            f"sentence must be ids (N,) or (B, N), got {sentence.dtype} of shape {tuple(sentence.shape)}"
         )
     ids = sentence.reshape(-1, sentence.shape[-1])  # (B, N)
-    outside = (ids < 0) | (ids >= len(grammar)) | ((ids < len(SPECIALS)) & (ids != PAD) & (ids != MASK))
+    outside = (ids < 0) | (ids >= len(grammar)) | ((ids < len(SPECIAL_TOKENS)) & (ids != PAD) & (ids != MASK))
     if outside.any():
         raise ValueError(
             f"sentence: id {int(ids[outside][0])} is neither a word of the grammar, [MASK] nor [PAD]"

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 
 import torch
 
-from lib.corpus.grammar import PAD, Grammar
+from lib.corpus.grammar import Grammar
+from lib.vocabulary import PAD
 
 MAX_WORDS = 1000
 
@@ -90,12 +91,12 @@ def sample(
 ) -> Sentences:
     """Draw `count` independent sentences; `topics` `(count,)` fixes their topics instead of drawing them."""
     if count < 1:
-        raise ValueError(f"count: got {count}, expected at least 1")
+        raise ValueError(f"count must be an integer of at least 1, got {count}")
     generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
     if topics is None:
         topics = torch.multinomial(grammar.topic_prior, count, replacement=True, generator=generator)
     elif topics.shape != (count,) or topics.min() < 0 or topics.max() >= len(grammar.topics):
-        raise ValueError(f"topics: expected {count} ids below {len(grammar.topics)}")
+        raise ValueError(f"topics must be {count} ids below {len(grammar.topics)}, got {topics}")
     arc_table, word_table = _tables(grammar)
     arcs_of_end = grammar.arc_source.numel()
     node, alive = topics.clone(), torch.arange(count)  # sentences still growing
@@ -124,7 +125,7 @@ def paragraphs(grammar: Grammar, count: int, sentences: int, seed: int = 0) -> S
     paragraph p; `.ids.reshape(count, sentences, -1)` separates them.
     """
     if sentences < 1:
-        raise ValueError(f"sentences: got {sentences}, expected at least 1")
+        raise ValueError(f"sentences must be an integer of at least 1, got {sentences}")
     generator = torch.Generator().manual_seed(seed)
     topics = torch.multinomial(grammar.topic_prior, count, replacement=True, generator=generator)
     return sample(grammar, count * sentences, generator, topics.repeat_interleave(sentences))
@@ -137,7 +138,7 @@ def ambiguous_words(grammar: Grammar) -> dict[str, tuple[str, ...]]:
     for row, name in zip(grammar.emission, grammar.classes, strict=True):
         if sense := grammar.attributes.get(name, {}).get("sense"):
             for word in row.nonzero().flatten().tolist():
-                senses.setdefault(grammar.words[word], set()).add(sense)
+                senses.setdefault(grammar.vocabulary[word], set()).add(sense)
     return {word: tuple(sorted(found)) for word, found in senses.items() if len(found) > 1}
 
 

@@ -232,7 +232,7 @@ def _stream(
 ) -> Iterator[Sentence]:
     """Endless sentences of one split; `key` gives the words that decide it."""
     if split not in SPLITS:
-        raise ValueError(f"split: got {split!r}, expected one of {SPLITS}")
+        raise ValueError(f"split must be one of {SPLITS}, got {split!r}")
     generator = torch.Generator().manual_seed(seed)
     for _ in itertools.count():
         for sentence in sample(grammar, 1024, generator):
@@ -242,7 +242,7 @@ def _stream(
 
 def _take(examples: Iterator, count: int) -> list:
     if count < 1:
-        raise ValueError(f"count: got {count}, expected at least 1")
+        raise ValueError(f"count must be an integer of at least 1, got {count}")
     return list(itertools.islice(examples, count))
 
 

@@ -15,7 +15,16 @@ from typing import NamedTuple
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, OPEN, Exercise, all_exercises
-from lib.exercises.isolation import Apart, Forked, OutOfTime, Strange, Threaded, TooLarge, Vanished
+from lib.exercises.checkers import checker_of
+from lib.exercises.isolation import (
+    Forked,
+    Isolated,
+    NotPlainData,
+    OutOfTime,
+    ProcessEnded,
+    Threaded,
+    TooLarge,
+)
 from lib.exercises.student import Checker
 
 CELL_SECONDS = 10
@@ -154,7 +163,7 @@ def _run(cells: list[dict], answers: set[str]) -> tuple[Forked | Threaded, dict[
     first = next((i for i, c in enumerate(cells) if re.match(r"ex-\d\d-", c["id"])), len(cells))
     left_out: dict[int, str] = {}
     while True:
-        apart, failures = Apart(Notebook()), {}
+        apart, failures = Isolated(Notebook()), {}
         for i, cell in ((i, c) for i, c in enumerate(cells) if c["kind"] == "code"):
             named = {a for a in answers if _binds(cell["source"], a)}
             problem = left_out.get(i)
@@ -163,7 +172,7 @@ def _run(cells: list[dict], answers: set[str]) -> tuple[Forked | Threaded, dict[
                     code = cell["source"]
                     method, inputs = ("answer", (code,)) if named else ("prepare", (code, i > first))
                     problem = str(apart.ask(method, *inputs, seconds=CELL_SECONDS))
-                except (OutOfTime, Vanished, TooLarge, Strange) as error:
+                except (OutOfTime, ProcessEnded, TooLarge, NotPlainData) as error:
                     late = isinstance(error, OutOfTime)
                     left_out[i] = (
                         "a célula não terminou a tempo"
@@ -190,8 +199,8 @@ def _mark(exercise: Exercise, apart: Forked | Threaded, failures: dict[str, str]
             what = "a função" if exercise.kind == CODE else "o nome"
             return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no caderno")
         with apart.fork(exercise.answer, seconds=CELL_SECONDS) as answer:
-            verdict = exercise.checker().judge(answer, exercise.answer)
-    except (OutOfTime, Vanished, TooLarge, Strange):
+            verdict = checker_of(exercise).judge(answer, exercise.answer)
+    except (OutOfTime, ProcessEnded, TooLarge, NotPlainData):
         return Mark(exercise.name, BROKEN, "o processo do caderno deixou de responder")
     return Mark(exercise.name, verdict.status, verdict.text if verdict.mistake else "")
 

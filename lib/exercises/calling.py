@@ -10,7 +10,7 @@ import numpy
 import torch
 
 from lib.exercises.inspection import has_loop, names_used
-from lib.exercises.values import Unfit, plain, watched
+from lib.exercises.values import NotAnAnswer, fingerprint_of_input, plain
 
 
 class Answer:
@@ -52,13 +52,13 @@ class Answer:
 def _told(value: Any) -> dict:
     try:
         return {"value": plain(value)}
-    except Unfit as problem:
+    except NotAnAnswer as problem:
         return {"unfit": str(problem), "large": problem.large}
 
 
 def _seen(value: Any) -> Any:
     try:
-        return watched(value)
+        return fingerprint_of_input(value)
     except Exception:  # whatever it has become, it is not what it was
         return "irreconhecível"
 

@@ -12,10 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lib.exercises.student import Checker
 
 TEXTS = Path(__file__).with_name("texts")
 CHAPTERS = (1, 2, 3, 4, 5)
@@ -48,9 +44,6 @@ class Exercise:
     @property
     def check_name(self) -> str:
         return f"check_{self.name}"
-
-    def checker(self) -> "Checker":
-        return getattr(importlib.import_module(f"lib.exercises.ch{self.chapter}"), self.check_name)
 
     def function(self) -> Callable:
         """The published solution of an exercise in code."""

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lib.corruption import SentencePair, pair_batch
+from lib import vocabulary
 from lib.exercises.student import Number, Student, checker, number_checker
 from lib.exercises.values import show
 from lib.losses import IGNORE_INDEX
@@ -163,8 +163,7 @@ def check_sentence_pair(student: Student) -> None:
     ]
     for i, (a, b) in enumerate((([7, 8, 9], [5, 6]), ([7], [5]), *drawn)):
         cls_id, sep_id = (2, 3) if i < 3 else (101, 100 + i)
-        batch = pair_batch([SentencePair(a, b, 0)], cls_id=cls_id, sep_id=sep_id, pad_id=0)
-        ids, segments = batch.ids[0].tolist(), batch.segment_ids[0].tolist()
+        ids, segments = [cls_id, *a, sep_id, *b, sep_id], vocabulary.segments(a, b)
         first, second = len(a), len(b)
         student.expect(
             student(a=a, b=b, cls_id=cls_id, sep_id=sep_id),

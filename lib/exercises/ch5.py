@@ -3,8 +3,14 @@
 import torch
 from torch import Tensor
 
-from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
-from lib.exercises.values import same
+from lib.exercises.student import (
+    AnyOf,
+    Number,
+    Student,
+    checker,
+    number_checker,
+)
+from lib.exercises.values import passes_for
 from lib.heads import best_span
 from lib.losses import IGNORE_INDEX, pseudo_perplexity
 
@@ -83,7 +89,9 @@ def check_zscore(student: Student) -> None:
     for x, corpus in (fixed, *drawn):
         mean, std = corpus.mean(0), corpus.std(0)
         got = student(x=x, corpus=corpus)
-        if same(got, (x - mean) / corpus.std(0, correction=0)):  # both definitions of the deviation are right
+        if passes_for(
+            got, (x - mean) / corpus.std(0, correction=0)
+        ):  # both definitions of the deviation are right
             continue
         student.expect(
             got,

@@ -30,7 +30,7 @@ class OutOfTime(Exception):
     """No reply came in time."""
 
 
-class Vanished(Exception):
+class ProcessEnded(Exception):
     """The process ended: what ran in it left it, crashed it or ran out of memory."""
 
 
@@ -38,11 +38,11 @@ class TooLarge(Exception):
     """The reply is larger than any right one."""
 
 
-class Strange(Exception):
+class NotPlainData(Exception):
     """The reply is not plain data."""
 
 
-class _Channel:
+class _MessageSocket:
     """Messages over a socket: their length, then their bytes."""
 
     deadline = float("inf")
@@ -66,7 +66,7 @@ class _Channel:
             self.wait()
             chunk = self.end.recv(min(size - len(data), 2**20))
             if not chunk:
-                raise Vanished
+                raise ProcessEnded
             data += chunk
         return bytes(data)
 
@@ -77,13 +77,13 @@ class _Channel:
                 raise OutOfTime
 
 
-class Asked:
+class Remote:
     """The asking end of an object in another process: `ask("method", ...)` calls its method there.
 
     The reply is plain data.
     """
 
-    def __init__(self, channel: _Channel) -> None:
+    def __init__(self, channel: _MessageSocket) -> None:
         self.channel = channel
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
@@ -92,7 +92,7 @@ class Asked:
         return _as_data(self.channel.receive())
 
 
-class Forked(Asked):
+class Forked(Remote):
     """An object in a process of its own.
 
     `fork("name")` copies that process as it stands, with what the object's method `part("name")` gives in the
@@ -107,22 +107,22 @@ class Forked(Asked):
         if self.child == 0:
             _serve_and_leave(target, theirs, self.folder.name)
         theirs.close()
-        super().__init__(_Channel(ours))
+        super().__init__(_MessageSocket(ours))
 
     @contextlib.contextmanager
-    def fork(self, name: str, *, seconds: float) -> Iterator["Asked"]:
+    def fork(self, name: str, *, seconds: float) -> Iterator["Remote"]:
         self.channel.deadline = time.monotonic() + seconds
         self.channel.send(pickle.dumps(("fork", (name,))))
         self.channel.wait()
         try:
             _, ends, _, _ = socket.recv_fds(self.channel.end, 1, 1)
         except ConnectionResetError:
-            raise Vanished from None
+            raise ProcessEnded from None
         if not ends:
-            raise Vanished
-        copy = _Channel(socket.socket(fileno=ends[0]))
+            raise ProcessEnded
+        copy = _MessageSocket(socket.socket(fileno=ends[0]))
         try:
-            yield Asked(copy)
+            yield Remote(copy)
         finally:
             copy.end.close()
             self.channel.send(pickle.dumps(("end", ())))  # an endless answer would keep a core from the next
@@ -157,7 +157,7 @@ class Threaded:
         if thread.is_alive():
             raise OutOfTime
         if not replies:
-            raise Vanished
+            raise ProcessEnded
         return _as_data(replies[0])
 
     def fork(self, name: str, *, seconds: float) -> "Threaded":
@@ -170,7 +170,7 @@ class Threaded:
         pass
 
 
-Apart = Forked if hasattr(os, "fork") else Threaded
+Isolated = Forked if hasattr(os, "fork") else Threaded
 
 
 def limit_memory(beyond: int) -> None:
@@ -191,7 +191,7 @@ def _serve_and_leave(target: Any, end: socket.socket, folder: str) -> NoReturn:
         with contextlib.suppress(OSError, ValueError):
             limit_memory(MEMORY)
         torch.set_num_threads(1)  # threads of a pool do not survive a fork
-        _serve(target, _Channel(end))
+        _serve(target, _MessageSocket(end))
     finally:
         os._exit(0)
 
@@ -207,7 +207,7 @@ def _leave_only(kept: int) -> None:
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
 
 
-def _serve(target: Any, channel: _Channel) -> None:
+def _serve(target: Any, channel: _MessageSocket) -> None:
     copy = None
     while True:
         method, arguments = pickle.loads(channel.receive())
@@ -221,7 +221,7 @@ def _serve(target: Any, channel: _Channel) -> None:
             if copy is None:
                 channel.end.close()
                 ours.close()
-                target, channel = target.part(*arguments), _Channel(theirs)
+                target, channel = target.part(*arguments), _MessageSocket(theirs)
             else:
                 socket.send_fds(channel.end, [b"."], [ours.fileno()])
                 ours.close()
@@ -236,11 +236,11 @@ def _reply(target: Any, method: str, arguments: tuple) -> bytes:
 
 class _OnlyData(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> NoReturn:
-        raise Strange(f"{module}.{name}")
+        raise NotPlainData(f"{module}.{name}")
 
 
 def _as_data(reply: bytes) -> Any:
     try:
         return _OnlyData(io.BytesIO(reply)).load()
     except Exception as error:  # what comes from there may be anything
-        raise Strange(str(error)) from None
+        raise NotPlainData(str(error)) from None

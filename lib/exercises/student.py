@@ -23,16 +23,23 @@ from torch import Tensor
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import mistakes_of
-from lib.exercises.isolation import Apart, Asked, OutOfTime, Threaded, TooLarge, Vanished
+from lib.exercises.isolation import (
+    Isolated,
+    OutOfTime,
+    ProcessEnded,
+    Remote,
+    Threaded,
+    TooLarge,
+)
 from lib.exercises.values import (
-    Unfit,
+    NotAnAnswer,
+    fingerprint_of_input,
     first_difference,
+    kind_in_words,
     kind_of_difference,
+    passes_for,
     restored,
-    same,
     show,
-    sort_of,
-    watched,
 )
 
 Asking = Callable[..., dict]  # a method of `Answer` by its name, with its arguments
@@ -86,7 +93,7 @@ class Student:
         for (name, value), after in zip(inputs.items(), reply["inputs"], strict=True):
             if isinstance(value, torch.Generator):
                 value.set_state(torch.frombuffer(bytearray(after), dtype=torch.uint8))
-            elif after != watched(value):
+            elif after != fingerprint_of_input(value):
                 self.reject("altera_entrada", got=f"{name} virou {_shown(after)}")
         if "unfit" in reply:
             self.reject("forma" if reply["large"] else "tipo", got=str(reply["unfit"]))
@@ -104,13 +111,13 @@ class Student:
 
         `otherwise` is the hint where a wrong number has one likely cause, as for inputs that overflow.
         """
-        if same(got, expected):
+        if passes_for(got, expected):
             return
         for mistake, outcomes in mistakes.items():
             for outcome in outcomes if isinstance(outcomes, AnyOf) else (outcomes,):
-                if same(got, outcome) and not same(outcome, expected):
+                if passes_for(got, outcome) and not passes_for(outcome, expected):
                     self.reject(mistake, expected, got)
-        if any(same(got, value) for value in self.given.values() if isinstance(value, Tensor | list)):
+        if any(passes_for(got, value) for value in self.given.values() if isinstance(value, Tensor | list)):
             self.reject("devolve_entrada", expected, got)
         kind = kind_of_difference(got, expected)
         self.reject(otherwise if otherwise and kind in ("nan", "valor") else kind, expected, got)
@@ -125,15 +132,20 @@ class Student:
         g = torch.Generator().manual_seed(1)
         first, further = draw(g), draw(g)
         again, *others = (draw(torch.Generator().manual_seed(seed)) for seed in (1, 2, 3))
-        self.require(same(first, again), "ignora_gerador", f"{show(first)}, como na primeira vez", again)
         self.require(
-            not all(same(first, other) for other in others),
+            passes_for(first, again), "ignora_gerador", f"{show(first)}, como na primeira vez", again
+        )
+        self.require(
+            not all(passes_for(first, other) for other in others),
             "ignora_gerador",
             "sorteios diferentes com sementes diferentes",
             first,
         )
         self.require(
-            not same(first, further), "ignora_gerador", "outro sorteio na segunda chamada", "o mesmo sorteio"
+            not passes_for(first, further),
+            "ignora_gerador",
+            "outro sorteio na segunda chamada",
+            "o mesmo sorteio",
         )
 
     def randoms(self, times: int = 5) -> list[torch.Generator]:
@@ -147,7 +159,7 @@ class Student:
         if got is not None:
             facts["Recebido"] = got if isinstance(got, str) else show(got)
         if mistake in ("tipo", "dtype") and not isinstance(expected, str | None) and not isinstance(got, str):
-            facts["Tipo"] = f"esperado {sort_of(expected)}, recebido {sort_of(got)}"
+            facts["Tipo"] = f"esperado {kind_in_words(expected)}, recebido {kind_in_words(got)}"
         if isinstance(expected, Tensor) and isinstance(got, Tensor) and expected.numel() > 30:
             facts |= first_difference(expected, got)
         raise Rejected(mistake, **facts)
@@ -170,10 +182,10 @@ class Checker:
     def verdict(self, answer: Any, seconds: float = SECONDS) -> Verdict:
         """The verdict, reached in this process, on an answer that runs in one of its own."""
         name = answer.__name__ if isinstance(answer, FunctionType) else "a resposta"
-        with Apart(Answer(answer)) as apart:
+        with Isolated(Answer(answer)) as apart:
             return self.judge(apart, name, seconds)
 
-    def judge(self, apart: Asked | Threaded, name: str, seconds: float = SECONDS) -> Verdict:
+    def judge(self, apart: Remote | Threaded, name: str, seconds: float = SECONDS) -> Verdict:
         """The verdict on an answer that already is in a process of its own."""
         deadline = time.monotonic() + seconds
 
@@ -188,7 +200,7 @@ class Checker:
             return self._wrong(rejected.mistake, rejected.facts)
         except OutOfTime:
             return self._wrong("tempo", {})
-        except Vanished:
+        except ProcessEnded:
             return self._wrong("saiu", {})
         except TooLarge:
             return self._wrong("memoria", {})
@@ -245,5 +257,5 @@ def _shown(after: Any) -> str:
     """An input as a call left it: of a tensor, its entries."""
     try:
         return show(restored(after[0] if isinstance(after[0], dict) else after))
-    except (LookupError, TypeError, Unfit):
+    except (LookupError, TypeError, NotAnAnswer):
         return show(after)

@@ -1,45 +1,37 @@
 """The table of a grading, for a spreadsheet (CSV) and for a browser (HTML), in Portuguese."""
 
-import contextlib
 import csv
 import html
-import os
-from collections.abc import Iterator
+import io
 from pathlib import Path
-from typing import TextIO
 
 from lib.exercises.answers import BROKEN
 from lib.exercises.catalogue import all_exercises
 from lib.exercises.grading import Report
+from lib.files import write_atomically
 
 
 def write_csv(reports: list[Report], path: Path) -> None:
     """One row per notebook and exercise. A cell that a spreadsheet would take for a formula is quoted."""
-    with _replacing(path) as file:
-        table = csv.writer(file)
-        table.writerow(["caderno", "capítulo", "exercício", "situação", "detalhe"])
-        titles = {e.name: (e.chapter, e.title) for e in all_exercises()}
-        for report in reports:
-            if report.problem:
-                table.writerow([_tame(report.notebook), "", "", BROKEN, _tame(report.problem)])
-            for mark in report.marks:
-                chapter, title = titles.get(mark.exercise, ("", mark.exercise))
-                table.writerow(
-                    [_tame(report.notebook), chapter, _tame(title), mark.status, _tame(mark.detail)]
-                )
+    table = csv.writer(text := io.StringIO(newline=""))
+    table.writerow(["caderno", "capítulo", "exercício", "situação", "detalhe"])
+    titles = {e.name: (e.chapter, e.title) for e in all_exercises()}
+    for report in reports:
+        if report.problem:
+            table.writerow([_tame(report.notebook), "", "", BROKEN, _tame(report.problem)])
+        for mark in report.marks:
+            chapter, title = titles.get(mark.exercise, ("", mark.exercise))
+            table.writerow([_tame(report.notebook), chapter, _tame(title), mark.status, _tame(mark.detail)])
+    _put(path, text.getvalue())
 
 
 def _tame(text: str) -> str:
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n") else text
 
 
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[TextIO]:
-    """A text file that takes the place of `path` when it is whole; names that are not UTF-8 are escaped."""
-    fresh = path.with_name(f".{path.name}.new")
-    with open(fresh, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-        yield file
-    os.replace(fresh, path)
+def _put(path: Path, text: str) -> None:
+    """Names of files that are not UTF-8 are escaped."""
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))
 
 
 STYLE = """
@@ -71,8 +63,7 @@ def write_html(reports: list[Report], path: Path) -> None:
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>'
         f"<h1>Correção</h1>{overview}{sections}</main></body></html>\n"
     )
-    with _replacing(path) as file:
-        file.write(page)
+    _put(path, page)
 
 
 def _marks(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""Values that students return: told in plain data, compared, shown in one line, and watched for changes."""
+"""Values that students return: as plain data, compared, shown in one line, and watched for changes."""
 
 import math
 import numbers
@@ -12,7 +12,7 @@ MOST = 1_000_000  # entries of a tensor or of a list, beyond any right answer
 KINDS = {"bool": "booleanos", "int": "inteiros", "real": "reais"}
 
 
-class Unfit(Exception):
+class NotAnAnswer(Exception):
     """A value that is no answer to any exercise: of another type, or far too large."""
 
     def __init__(self, what: str, large: bool = False) -> None:
@@ -30,20 +30,20 @@ def plain(value: Any, depth: int = 0) -> Any:
         return value.item()
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         if depth > 3 or len(value) > MOST:
-            raise Unfit("uma sequência grande demais", large=True)
+            raise NotAnAnswer("uma sequência grande demais", large=True)
         return [plain(item, depth + 1) for item in value]
-    raise Unfit(f"um objeto do tipo {type(value).__name__}")
+    raise NotAnAnswer(f"um objeto do tipo {type(value).__name__}")
 
 
 def _plain_tensor(value: Tensor) -> dict:
     try:
         tensor = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
     except NotImplementedError:  # a sparse one
-        raise Unfit("um tensor que não é denso") from None
+        raise NotAnAnswer("um tensor que não é denso") from None
     if tensor.numel() > MOST:
-        raise Unfit(f"um tensor de forma {tuple(tensor.shape)}", large=True)
+        raise NotAnAnswer(f"um tensor de forma {tuple(tensor.shape)}", large=True)
     if tensor.device.type != "cpu":
-        raise Unfit("um tensor que não está na CPU")
+        raise NotAnAnswer("um tensor que não está na CPU")
     flat = tensor.resolve_conj().resolve_neg().reshape(-1).contiguous()
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
@@ -59,15 +59,15 @@ def restored(data: Any) -> Any:
     if isinstance(data, dict):
         dtype = getattr(torch, data["dtype"])
         if not isinstance(dtype, torch.dtype):
-            raise Unfit(f"um tensor do tipo {data['dtype']}")
+            raise NotAnAnswer(f"um tensor do tipo {data['dtype']}")
         entries = torch.frombuffer(bytearray(data["bytes"]), dtype=dtype) if data["bytes"] else []
         return torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
     if data is None or type(data) in (bool, int, float, str):
         return data
-    raise Unfit(f"um objeto do tipo {type(data).__name__}")
+    raise NotAnAnswer(f"um objeto do tipo {type(data).__name__}")
 
 
-def watched(value: Any) -> Any:
+def fingerprint_of_input(value: Any) -> Any:
     """What must be the same after a call as before it; of a generator, its state; of a function, nothing."""
     if isinstance(value, torch.Generator):
         return value.get_state().numpy().tobytes()
@@ -78,7 +78,7 @@ def watched(value: Any) -> Any:
     return None if callable(value) else plain(value)
 
 
-def same(a: Any, b: Any) -> bool:
+def passes_for(a: Any, b: Any) -> bool:
     """Whether `a` passes for `b`: of one kind; reals within rounding, nan for nan, lists and tuples alike."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.shape != b.shape or _kind(a) != _kind(b):
@@ -89,7 +89,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor) and isinstance(b, list):  # a table may stand for a list of rows, not the reverse
         a = [*a] if a.dim() else a
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(map(passes_for, a, b))
     if _is_number(a) and _is_number(b):
         a, b = (x.item() if isinstance(x, Tensor) else x for x in (a, b))
         if isinstance(a, int) and isinstance(b, int):
@@ -98,12 +98,12 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and not isinstance(a, Tensor) and a == b
 
 
-def sort_of(value: Any) -> str:
+def kind_in_words(value: Any) -> str:
     """What kind of value it is, in words: equal numbers in another kind of object look the same."""
     if isinstance(value, Tensor):
         return f"tensor de {KINDS[_kind(value)]}"
     if isinstance(value, list | tuple):
-        return f"sequência com {sort_of(value[0])}" if len(value) else "sequência vazia"
+        return f"sequência com {kind_in_words(value[0])}" if len(value) else "sequência vazia"
     return {bool: "booleano", int: "inteiro", float: "real", str: "texto"}.get(type(value), "outro objeto")
 
 
@@ -156,7 +156,7 @@ def kind_of_difference(got: Any, expected: Any) -> str:
         if len(got) != len(expected):
             return "forma"
         pairs = zip(got, expected, strict=True)
-        return next(kind_of_difference(g, e) for g, e in pairs if not same(g, e))
+        return next(kind_of_difference(g, e) for g, e in pairs if not passes_for(g, e))
     return "valor" if type(got) is type(expected) else "tipo"
 
 

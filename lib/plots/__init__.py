@@ -5,6 +5,5 @@ Every function returns the matplotlib figure, so that a cell can assert what it 
 
 from lib.plots.attention import matrices, matrix, who_sees_whom
 from lib.plots.curves import curves
-from lib.plots.style import pt
 
-__all__ = ["curves", "matrices", "matrix", "pt", "who_sees_whom"]
+__all__ = ["curves", "matrices", "matrix", "who_sees_whom"]

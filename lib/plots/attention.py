@@ -9,7 +9,8 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
-from lib.plots.style import ACCENT, CMAP, INK, QUIET, pt
+from lib.numbers import pt
+from lib.plots.style import ACCENT, CMAP, INK, QUIET
 
 
 def matrix(

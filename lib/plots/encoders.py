@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from lib.plots.style import CMAP, INK, LINES, QUIET, pt, tidy
+from lib.numbers import pt
+from lib.plots.style import CMAP, INK, LINES, QUIET, tidy
 
 SHADES = ("#1f6fb2", "#9cc4e4", "#c2571a", "#f0c9a8", "#8a94a3", "#d5dae1")
 HATCHES = ("", "//", "", "..", "", "xx")
@@ -35,7 +36,7 @@ def tidy_x(ax: Axes) -> None:
     """Like `tidy`, where the vertical axis holds names."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}".replace(".", ","))
+    ax.xaxis.set_major_formatter(lambda x, _: pt(x))
 
 
 def head_grid(panels: Sequence[tuple[str, Tensor]]) -> Figure:

@@ -7,7 +7,8 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, pt, tidy
+from lib.numbers import pt
+from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, tidy
 
 
 def surprise(points: Sequence[tuple[str, float]]) -> Figure:

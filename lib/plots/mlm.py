@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from torch import Tensor
 
-from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, pt, tidy
+from lib.numbers import pt
+from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, tidy
 
 # What can happen to a token: fill, hatch, ink. Hatches and words tell them apart without colour.
 FATES = {

@@ -2,17 +2,17 @@
 
 `questions("01")` gives the questions of chapter 1. A chapter's module builds its questions in `questions()`,
 with `ask`, `right` and `wrong`; no figure in them is typed: the right one is computed there, and so are those
-that typical mistakes lead to. `lib.quizzes.giveaways` finds what can be answered unread.
+that typical mistakes lead to.
 """
 
 from functools import cache
 from importlib import import_module
 
-from lib.quizzes.question import Choice, Question, ask, number, right, wrong
+from lib.quizzes.question import Choice, Question, ask, right, wrong
 
 CHAPTERS = ("01", "02", "03", "04", "05")
 
-__all__ = ["CHAPTERS", "Choice", "Question", "ask", "number", "questions", "right", "wrong"]
+__all__ = ["CHAPTERS", "Choice", "Question", "ask", "questions", "right", "wrong"]
 
 
 @cache

@@ -5,8 +5,9 @@ import math
 import torch
 
 from lib.attention import attention, causal_mask, softmax
-from lib.masking_mistakes import mistaken_weights
-from lib.quizzes.question import Question, ask, number, right, wrong
+from lib.experiments.wrong_masks import mistaken_weights
+from lib.numbers import pt
+from lib.quizzes.question import Question, ask, right, wrong
 
 
 def questions() -> list[Question]:
@@ -51,10 +52,10 @@ def _allowed_pairs() -> Question:
     allowed = int(causal_mask(n).sum())
     return ask(
         f"Com {n} tokens e a máscara causal, quantos pares (quem olha, quem é olhado) são permitidos?",
-        right(number(allowed), "É o triângulo inferior com a diagonal: meia matriz e mais meia diagonal."),
-        wrong(number(allowed - n), "Faltou a diagonal: cada token também olha para si mesmo."),
-        wrong(number(n * n / 2), "É metade da matriz. A diagonal, que fica inteira, soma mais meia."),
-        wrong(number(n * n), "São todos os pares, como em um codificador: nenhum foi proibido."),
+        right(pt(allowed, 0), "É o triângulo inferior com a diagonal: meia matriz e mais meia diagonal."),
+        wrong(pt(allowed - n, 0), "Faltou a diagonal: cada token também olha para si mesmo."),
+        wrong(pt(n * n / 2, 0), "É metade da matriz. A diagonal, que fica inteira, soma mais meia."),
+        wrong(pt(n * n, 0), "São todos os pares, como em um codificador: nenhum foi proibido."),
         section="Exemplo: quem olha para quem",
     )
 
@@ -66,10 +67,10 @@ def _one_row() -> Question:
     return ask(
         f"A segunda linha das pontuações é {_list(row)} e dₖ = {d_k}. "
         "Com a máscara causal, qual é o peso do segundo token sobre si mesmo?",
-        right(number(answer, 3), "Só as duas primeiras contam, divididas pela raiz de dₖ antes da softmax."),
-        wrong(number(softmax(row[:2])[1], 3), "Faltou dividir pela raiz de dₖ antes da softmax."),
-        wrong(number(softmax(scaled)[1], 3), "O terceiro token, que é futuro, entrou no denominador."),
-        wrong(number(softmax(scaled[:2])[0], 3), "Esse é o peso sobre o primeiro token."),
+        right(pt(answer, 3), "Só as duas primeiras contam, divididas pela raiz de dₖ antes da softmax."),
+        wrong(pt(softmax(row[:2])[1], 3), "Faltou dividir pela raiz de dₖ antes da softmax."),
+        wrong(pt(softmax(scaled)[1], 3), "O terceiro token, que é futuro, entrou no denominador."),
+        wrong(pt(softmax(scaled[:2])[0], 3), "Esse é o peso sobre o primeiro token."),
         section="O que a softmax faz com o infinito",
     )
 
@@ -80,15 +81,16 @@ def _zero_instead_of_infinity() -> Question:
     return ask(
         f"A primeira linha das pontuações é {_list(scores[0])}, já escalada. Um código troca a pontuação do "
         "futuro por zero. Que peso o primeiro token dá ao futuro?",
-        right(number(leak, 3), "Zero é uma pontuação como outra qualquer, e sua exponencial vale um."),
+        right(pt(leak, 3), "Zero é uma pontuação como outra qualquer, e sua exponencial vale um."),
         wrong(
-            number(0, 3), "Seria assim com −∞. A exponencial de zero vale um, e um não é nada desprezível."
+            pt(0, 3),
+            "Seria assim com −∞. A exponencial de zero vale um, e um não é nada desprezível.",
         ),
         wrong(
-            number(softmax(scores[0])[1], 3),
+            pt(softmax(scores[0])[1], 3),
             "Esse é o peso sem máscara alguma; o zero diminui, mas não apaga.",
         ),
-        wrong(number(0.5, 3), "Seria assim se a outra pontuação também fosse zero."),
+        wrong(pt(0.5, 3), "Seria assim se a outra pontuação também fosse zero."),
         section="Quando a máscara está errada",
     )
 
@@ -200,16 +202,20 @@ def _memory() -> Question:
     return ask(
         f"Quanto ocupa, em números de {size} bytes, a matriz de uma máscara aditiva para {n} tokens?",
         right(
-            f"{number(size * mib)} MiB", f"N² entradas de {size} bytes. Um núcleo causal nem precisa dela."
+            f"{pt(size * mib, 0)} MiB",
+            f"N² entradas de {size} bytes. Um núcleo causal nem precisa dela.",
         ),
-        wrong(f"{number(mib)} MiB", f"São N² entradas, mas cada uma ocupa {size} bytes, não um."),
-        wrong(f"{number(size * mib / 2)} MiB", "Quase metade das entradas vale −∞, mas também ocupa lugar."),
-        wrong(f"{number(2 * size * mib)} MiB", f"Assim seria com números de {2 * size} bytes."),
+        wrong(f"{pt(mib, 0)} MiB", f"São N² entradas, mas cada uma ocupa {size} bytes, não um."),
+        wrong(
+            f"{pt(size * mib / 2, 0)} MiB",
+            "Quase metade das entradas vale −∞, mas também ocupa lugar.",
+        ),
+        wrong(f"{pt(2 * size * mib, 0)} MiB", f"Assim seria com números de {2 * size} bytes."),
         section="Quanto custa a própria máscara",
     )
 
 
 def _list(values) -> str:
     """(1.0, 2.0, 3.0) becomes "1, 2 e 3"."""
-    *first, last = [number(float(value)) for value in values]
+    *first, last = [pt(float(value), 0) for value in values]
     return f"{', '.join(first)} e {last}" if first else last

@@ -6,7 +6,8 @@ import torch
 
 from lib.corruption import BERT_CHANNEL
 from lib.losses import IGNORE_INDEX
-from lib.quizzes.question import Question, ask, number, right, wrong
+from lib.numbers import pt
+from lib.quizzes.question import Question, ask, right, wrong
 
 RATE = 0.15  # of the tokens are selected, as in BERT
 
@@ -52,15 +53,15 @@ def _how_the_answer_is_hidden() -> Question:
 def _renormalised_weight() -> Question:
     row = torch.tensor([0.2, 0.3, 0.4, 0.1], dtype=torch.float64)
     seen = row[:2]
-    listed = ", ".join(number(w, 1) for w in row)
+    listed = ", ".join(pt(w, 1) for w in row)
     return ask(
         f"Sem máscara, o segundo token reparte seu peso assim: {listed}. Com a máscara causal e as mesmas "
         "pontuações, quanto ele dá ao primeiro?",
-        right(number(seen[0] / seen.sum(), 2), "O que sobra no passado é dividido pela sua soma."),
-        wrong(number(row[0], 2), "A linha precisa somar um: sem o futuro, os pesos que ficam crescem."),
-        wrong(number(seen[1] / seen.sum(), 2), "Esse é o peso que ele dá a si mesmo."),
+        right(pt(seen[0] / seen.sum(), 2), "O que sobra no passado é dividido pela sua soma."),
+        wrong(pt(row[0], 2), "A linha precisa somar um: sem o futuro, os pesos que ficam crescem."),
+        wrong(pt(seen[1] / seen.sum(), 2), "Esse é o peso que ele dá a si mesmo."),
         wrong(
-            number(row[0] + row[2:].sum() / 2, 2),
+            pt(row[0] + row[2:].sum() / 2, 2),
             "O peso do futuro não se reparte por igual: as razões entre os do passado não mudam.",
         ),
         section="Exemplo: o gato preto dorme",
@@ -148,7 +149,7 @@ def _logits() -> Question:
 
 def _where_the_loss_counts() -> Question:
     return ask(
-        f"Uma palavra foi selecionada e mantida. Seu rótulo é {number(IGNORE_INDEX)} (ignorar) ou a palavra?",
+        f"Uma palavra foi selecionada e mantida. Seu rótulo é {pt(IGNORE_INDEX, 0)} (ignorar) ou a palavra?",
         right(
             "A palavra: selecionadas contam sempre.",
             "O que decide é a seleção, não o que se lê ali. O gradiente nos logits dela não é zero.",
@@ -172,12 +173,12 @@ def _where_the_loss_counts() -> Question:
 def _nsp_loss() -> Question:
     p = 0.1
     return ask(
-        f"Em um par de sentenças *não* seguidas, o modelo dá probabilidade {number(p, 1)} a “é a próxima”. "
+        f"Em um par de sentenças *não* seguidas, o modelo dá probabilidade {pt(p, 1)} a “é a próxima”. "
         "Qual é a perda, em nats?",
-        right(number(-math.log(1 - p), 3), "A resposta certa é “não”, que recebeu o resto da probabilidade."),
-        wrong(number(-math.log(p), 3), "Essa seria a perda se as sentenças fossem seguidas."),
-        wrong(number(math.log(2), 3), "Essa é a perda de quem joga uma moeda."),
-        wrong(number(p, 3), "A perda é o logaritmo da probabilidade da resposta certa, com sinal trocado."),
+        right(pt(-math.log(1 - p), 3), "A resposta certa é “não”, que recebeu o resto da probabilidade."),
+        wrong(pt(-math.log(p), 3), "Essa seria a perda se as sentenças fossem seguidas."),
+        wrong(pt(math.log(2), 3), "Essa é a perda de quem joga uma moeda."),
+        wrong(pt(p, 3), "A perda é o logaritmo da probabilidade da resposta certa, com sinal trocado."),
         section="Exemplo: três sentenças",
     )
 
@@ -226,4 +227,4 @@ def _one_cosine() -> Question:
 
 
 def _percent(share: float) -> str:
-    return f"{number(100 * share)}%"
+    return f"{pt(100 * share, 0)}%"

@@ -2,9 +2,10 @@
 
 import math
 
-from lib.encoder import preset
+from lib.numbers import pt
 from lib.parameters import count
-from lib.quizzes.question import Question, ask, number, right, wrong
+from lib.presets import preset
+from lib.quizzes.question import Question, ask, right, wrong
 from lib.tokenizer import greedy_wordpiece
 
 
@@ -139,12 +140,12 @@ def _attention_parameters() -> Question:
     return ask(
         f"No BERT-base, d = {d} e h = {heads}. Quantos parâmetros tem a atenção de uma camada, com vieses?",
         right(
-            number(per_layer),
+            pt(per_layer, 0),
             "Quatro matrizes d × d, de consultas, chaves, valores e saída, e quatro vieses.",
         ),
-        wrong(number(per_layer * 3 // 4), "Faltou a projeção de saída."),
-        wrong(number(4 * d * d), "Faltaram os vieses."),
-        wrong(number(per_layer * heads), "As cabeças dividem d entre si; não o multiplicam."),
+        wrong(pt(per_layer * 3 // 4, 0), "Faltou a projeção de saída."),
+        wrong(pt(4 * d * d, 0), "Faltaram os vieses."),
+        wrong(pt(per_layer * heads, 0), "As cabeças dividem d entre si; não o multiplicam."),
         section="Quanto pesa um codificador",
     )
 
@@ -180,12 +181,12 @@ def _spread_of_a_score() -> Question:
         f"As componentes de q e k são independentes, de média zero e variância um, e dₖ = {d_k}. Qual é o "
         "desvio-padrão de q · k, antes de dividir pela raiz?",
         right(
-            number(math.sqrt(d_k)),
+            pt(math.sqrt(d_k), 0),
             "A variância é dₖ, e o desvio-padrão é a raiz dela: é por ela que se divide.",
         ),
-        wrong(number(d_k), "Essa é a variância."),
-        wrong(number(1), "Esse é o desvio-padrão depois da divisão."),
-        wrong(number(d_k**2), "As variâncias de parcelas independentes se somam; não se multiplicam."),
+        wrong(pt(d_k, 0), "Essa é a variância."),
+        wrong(pt(1, 0), "Esse é o desvio-padrão depois da divisão."),
+        wrong(pt(d_k**2, 0), "As variâncias de parcelas independentes se somam; não se multiplicam."),
         section="Por que a raiz",
     )
 

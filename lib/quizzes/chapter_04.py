@@ -5,7 +5,8 @@ import math
 import torch
 
 from lib.losses import cross_entropy, entropy, perplexity, to_bits, to_nats
-from lib.quizzes.question import Question, ask, number, right, wrong
+from lib.numbers import pt
+from lib.quizzes.question import Question, ask, right, wrong
 
 
 def questions() -> list[Question]:
@@ -27,13 +28,14 @@ def questions() -> list[Question]:
 def _surprise_in_bits() -> Question:
     p = 0.125
     return ask(
-        f"O modelo deu probabilidade {number(p, 3)} à palavra certa. Qual é a perda, em bits?",
+        f"O modelo deu probabilidade {pt(p, 3)} à palavra certa. Qual é a perda, em bits?",
         right(
-            number(to_bits(-math.log(p)), 3), "É −log₂ p: quantas perguntas de sim ou não a resposta vale."
+            pt(to_bits(-math.log(p)), 3),
+            "É −log₂ p: quantas perguntas de sim ou não a resposta vale.",
         ),
-        wrong(number(-math.log(p), 3), "Isso são nats. Para bits, divida pelo logaritmo natural de dois."),
-        wrong(number(1 - p, 3), "A perda não é a probabilidade que faltou: é um logaritmo."),
-        wrong(number(-math.log10(p), 3), "Esse é o logaritmo decimal."),
+        wrong(pt(-math.log(p), 3), "Isso são nats. Para bits, divida pelo logaritmo natural de dois."),
+        wrong(pt(1 - p, 3), "A perda não é a probabilidade que faltou: é um logaritmo."),
+        wrong(pt(-math.log10(p), 3), "Esse é o logaritmo decimal."),
         section="A perda",
     )
 
@@ -44,11 +46,12 @@ def _uniform_guess() -> Question:
         f"Um modelo que ainda não aprendeu nada dá a mesma probabilidade às {v} palavras do vocabulário. "
         "Que perda inicial se deve ver, em nats?",
         right(
-            number(math.log(v), 1), "É o logaritmo natural do tamanho do vocabulário, seja qual for o texto."
+            pt(math.log(v), 1),
+            "É o logaritmo natural do tamanho do vocabulário, seja qual for o texto.",
         ),
-        wrong(number(math.log2(v), 1), "Isso são bits."),
-        wrong(number(math.log10(v), 1), "Esse é o logaritmo decimal; a perda usa o natural."),
-        wrong(number(1, 1), "Não há teto em um: a surpresa cresce sem limite quando a probabilidade cai."),
+        wrong(pt(math.log2(v), 1), "Isso são bits."),
+        wrong(pt(math.log10(v), 1), "Esse é o logaritmo decimal; a perda usa o natural."),
+        wrong(pt(1, 1), "Não há teto em um: a surpresa cresce sem limite quando a probabilidade cai."),
         section="Entropia, entropia cruzada e o que sobra",
     )
 
@@ -56,14 +59,15 @@ def _uniform_guess() -> Question:
 def _floor() -> Question:
     p = [0.5, 0.25, 0.25]
     return ask(
-        f"Depois de certo contexto, a língua usa três palavras, com probabilidades {number(p[0], 2)}, "
-        f"{number(p[1], 2)} e {number(p[2], 2)}. Qual é a menor perda média possível, em nats?",
-        right(number(entropy(p).item(), 2), "É a entropia: a dúvida que a própria língua deixa."),
-        wrong(number(0, 2), "Zero só se a resposta fosse certa. Aqui nem o modelo perfeito acerta sempre."),
+        f"Depois de certo contexto, a língua usa três palavras, com probabilidades {pt(p[0], 2)}, "
+        f"{pt(p[1], 2)} e {pt(p[2], 2)}. Qual é a menor perda média possível, em nats?",
+        right(pt(entropy(p).item(), 2), "É a entropia: a dúvida que a própria língua deixa."),
+        wrong(pt(0, 2), "Zero só se a resposta fosse certa. Aqui nem o modelo perfeito acerta sempre."),
         wrong(
-            number(math.log(3), 2), "Isso custa o palpite uniforme, que ignora que uma palavra é mais comum."
+            pt(math.log(3), 2),
+            "Isso custa o palpite uniforme, que ignora que uma palavra é mais comum.",
         ),
-        wrong(number(to_bits(entropy(p)).item(), 2), "O valor está certo, mas em bits."),
+        wrong(pt(to_bits(entropy(p)).item(), 2), "O valor está certo, mas em bits."),
         section="Entropia, entropia cruzada e o que sobra",
     )
 
@@ -72,10 +76,13 @@ def _perplexity() -> Question:
     bits = 3
     return ask(
         f"A perda média é de {bits} bits por palavra. Qual é a perplexidade?",
-        right(number(perplexity(to_nats(bits))), "Dois elevado aos bits, ou e elevado aos nats: dá o mesmo."),
-        wrong(number(math.exp(bits)), "A exponencial natural pede nats; com bits, a base é dois."),
-        wrong(number(bits), "Essa é a perda. A perplexidade a traduz em número de palavras."),
-        wrong(number(bits**2), "O expoente é a perda, não a base."),
+        right(
+            pt(perplexity(to_nats(bits)), 0),
+            "Dois elevado aos bits, ou e elevado aos nats: dá o mesmo.",
+        ),
+        wrong(pt(math.exp(bits), 0), "A exponencial natural pede nats; com bits, a base é dois."),
+        wrong(pt(bits, 0), "Essa é a perda. A perplexidade a traduz em número de palavras."),
+        wrong(pt(bits**2, 0), "O expoente é a perda, não a base."),
         section="Entropia, entropia cruzada e o que sobra",
     )
 
@@ -109,12 +116,12 @@ def _gradient() -> Question:
     (gradients,) = torch.autograd.grad(cross_entropy(u[None], torch.tensor([0])), u)
     gradient = gradients[0].item()
     return ask(
-        f"A palavra certa tem probabilidade {number(p[0], 1)}. Qual é a derivada da perda em relação ao "
+        f"A palavra certa tem probabilidade {pt(p[0], 1)}. Qual é a derivada da perda em relação ao "
         "logit dela?",
-        right(number(gradient, 2), "Previsto menos observado: o logit é empurrado pelo que faltou."),
-        wrong(number(-gradient, 2), "O sinal está trocado: aumentar o logit da palavra certa baixa a perda."),
-        wrong(number(-1 / p[0], 2), "Essa é a derivada em relação à probabilidade, não ao logit."),
-        wrong(number(p[0], 2), "Faltou descontar o observado, que na palavra certa vale um."),
+        right(pt(gradient, 2), "Previsto menos observado: o logit é empurrado pelo que faltou."),
+        wrong(pt(-gradient, 2), "O sinal está trocado: aumentar o logit da palavra certa baixa a perda."),
+        wrong(pt(-1 / p[0], 2), "Essa é a derivada em relação à probabilidade, não ao logit."),
+        wrong(pt(p[0], 2), "Faltou descontar o observado, que na palavra certa vale um."),
         section="O gradiente: previsto menos observado",
     )
 

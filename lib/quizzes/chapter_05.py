@@ -3,10 +3,11 @@
 import torch
 
 from lib.corruption import LONGEST_SPAN, SPAN_P, span_lengths
-from lib.encoder import preset
 from lib.heads import best_span
+from lib.numbers import pt
 from lib.parameters import count
-from lib.quizzes.question import Question, ask, number, right, wrong
+from lib.presets import preset
+from lib.quizzes.question import Question, ask, right, wrong
 
 
 def questions() -> list[Question]:
@@ -51,10 +52,10 @@ def _masking_by_flat_indices() -> Question:
         f"Um lote tem {rows} frases de {columns} tokens, e o sorteio escolheu {meant} posições: "
         f"{places}. O código achata os pares de índices em uma lista só e a usa para indexar o lote. Quantos "
         "tokens viram `[MASK]`?",
-        right(number(masked), "Cada número da lista vira índice de linha, e a linha inteira é mascarada."),
-        wrong(number(meant), "Assim seria se os pares continuassem pares."),
-        wrong(number(2 * meant), "Os números da lista indexam linhas, não tokens."),
-        wrong(number(meant * columns), "As colunas sorteadas também foram lidas como linhas."),
+        right(pt(masked, 0), "Cada número da lista vira índice de linha, e a linha inteira é mascarada."),
+        wrong(pt(meant, 0), "Assim seria se os pares continuassem pares."),
+        wrong(pt(2 * meant, 0), "Os números da lista indexam linhas, não tokens."),
+        wrong(pt(meant * columns, 0), "As colunas sorteadas também foram lidas como linhas."),
         section="Um código que parece certo",
     )
 
@@ -101,10 +102,13 @@ def _parameters_of_a_classifier() -> Question:
     return ask(
         "Com o codificador e o *pooler* do BERT-base congelados, quantos parâmetros treina um classificador "
         f"de {classes} classes (d = {d})?",
-        right(number(new), "Uma matriz d × classes e um viés por classe."),
-        wrong(number(d * classes), "Faltaram os vieses."),
-        wrong(number(new + d * d + d), "Isso inclui o *pooler*, que está congelado."),
-        wrong(number(count(preset("bert-base")).total), "Esse é o codificador inteiro, que está congelado."),
+        right(pt(new, 0), "Uma matriz d × classes e um viés por classe."),
+        wrong(pt(d * classes, 0), "Faltaram os vieses."),
+        wrong(pt(new + d * d + d, 0), "Isso inclui o *pooler*, que está congelado."),
+        wrong(
+            pt(count(preset("bert-base")).total, 0),
+            "Esse é o codificador inteiro, que está congelado.",
+        ),
         section="Classificar sequências",
     )
 
@@ -115,7 +119,7 @@ def _span() -> Question:
     allowed = torch.ones(1, 4, dtype=torch.bool)
     best = [int(k) + 1 for k in best_span(start, end, allowed)[0]]
     alone = [int(x.argmax()) + 1 for x in (start, end)]
-    firsts, lasts = (", ".join(number(x, 1) for x in row[0]) for row in (start, end))
+    firsts, lasts = (", ".join(pt(x, 1) for x in row[0]) for row in (start, end))
     return ask(
         f"Para extrair uma resposta, os logits de início são {firsts} e os de fim, {lasts}. "
         "Qual é o melhor trecho válido, da posição de início à de fim?",
@@ -153,11 +157,12 @@ def _multilingual_vocabulary() -> Question:
         f"O XLM-R *large* tem {preset('xlm-r-large').vocab_size} itens no vocabulário. Que parte dos "
         "parâmetros do codificador está na tabela de tokens?",
         right(
-            f"{number(share)}%", "Cem línguas pedem um vocabulário grande, e cada item custa d parâmetros."
+            f"{pt(share, 0)}%",
+            "Cem línguas pedem um vocabulário grande, e cada item custa d parâmetros.",
         ),
-        wrong(f"{number(without)}%", "Essa é a parte no BERT *large*, de vocabulário bem menor."),
-        wrong(f"{number(100 - share)}%", "Essa é a parte de tudo o que não é a tabela de tokens."),
-        wrong(f"{number(100 * big.attention / big.total)}%", "Essa é a parte da atenção."),
+        wrong(f"{pt(without, 0)}%", "Essa é a parte no BERT *large*, de vocabulário bem menor."),
+        wrong(f"{pt(100 - share, 0)}%", "Essa é a parte de tudo o que não é a tabela de tokens."),
+        wrong(f"{pt(100 * big.attention / big.total, 0)}%", "Essa é a parte da atenção."),
         section="XLM-R: cem línguas em uma tabela",
     )
 
@@ -166,12 +171,12 @@ def _span_length() -> Question:
     lengths = span_lengths()
     mean = float((lengths * torch.arange(1, LONGEST_SPAN + 1)).sum())
     return ask(
-        f"O SpanBERT sorteia comprimentos por uma geométrica de parâmetro {number(SPAN_P, 1)}, cortada em "
+        f"O SpanBERT sorteia comprimentos por uma geométrica de parâmetro {pt(SPAN_P, 1)}, cortada em "
         f"{LONGEST_SPAN} e renormalizada. Qual é o comprimento médio?",
-        right(number(mean, 1), "O corte tira os trechos longos e puxa a média para baixo."),
-        wrong(number(1 / SPAN_P, 1), "Essa é a média da geométrica sem corte."),
-        wrong(number((1 + LONGEST_SPAN) / 2, 1), "Essa é a média da uniforme, não da geométrica."),
-        wrong(number(LONGEST_SPAN, 1), "Esse é o maior comprimento possível."),
+        right(pt(mean, 1), "O corte tira os trechos longos e puxa a média para baixo."),
+        wrong(pt(1 / SPAN_P, 1), "Essa é a média da geométrica sem corte."),
+        wrong(pt((1 + LONGEST_SPAN) / 2, 1), "Essa é a média da uniforme, não da geométrica."),
+        wrong(pt(LONGEST_SPAN, 1), "Esse é o maior comprimento possível."),
         section="SpanBERT: esconder vizinhos",
     )
 
@@ -202,15 +207,15 @@ def _standardising() -> Question:
     x = sigma * torch.randn(10_000, generator=g, dtype=torch.float64)
     x = sigma * (x - x.mean()) / x.std()
     return ask(
-        f"Uma dimensão tem desvio-padrão {number(sigma)} no corpus. Depois de tirar a média e dividir pela "
+        f"Uma dimensão tem desvio-padrão {pt(sigma, 0)} no corpus. Depois de tirar a média e dividir pela "
         "*variância*, como se lê em uma das citações, qual é o desvio-padrão dela?",
         right(
-            number((x / x.var()).std(), 2),
+            pt((x / x.var()).std(), 2),
             "Para chegar a um, divide-se pelo desvio-padrão, não pela variância.",
         ),
-        wrong(number((x / x.std()).std(), 2), "Assim seria dividindo pelo desvio-padrão."),
-        wrong(number(x.std(), 2), "Esse é o de antes: dividir muda a escala."),
-        wrong(number(x.var(), 2), "Essa é a variância de antes."),
+        wrong(pt((x / x.std()).std(), 2), "Assim seria dividindo pelo desvio-padrão."),
+        wrong(pt(x.std(), 2), "Esse é o de antes: dividir muda a escala."),
+        wrong(pt(x.var(), 2), "Essa é a variância de antes."),
         section="Padronizar: dividir por quê?",
     )
 

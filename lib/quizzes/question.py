@@ -3,8 +3,6 @@
 import hashlib
 from dataclasses import dataclass
 
-from torch import Tensor
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -42,14 +40,6 @@ def wrong(text: str, why: str) -> Choice:
 def ask(text: str, *choices: Choice, section: str) -> Question:
     """A question whose choices stand in an order that their author did not choose, and that never changes."""
     return Question(text, tuple(sorted(choices, key=lambda choice: _shuffled(text + choice.text))), section)
-
-
-def number(x: float | Tensor, digits: int = 0) -> str:
-    """A number as a reader of Portuguese writes it: 0.5 becomes "0,50", with a true minus sign."""
-    text = f"{x:.{digits}f}"
-    if not text.strip("-0."):
-        text = text.lstrip("-")
-    return text.replace("-", "−").replace(".", ",")
 
 
 def _shuffled(text: str) -> str:

@@ -6,9 +6,21 @@
 - `figure_cards("01")`, `statement_cards("01")`, `summary()`: what the errata page shows.
 """
 
-from lib.sources.catalog import Example, Figure, example, example_ids
-from lib.sources.comparison import AGREES, CORRECTED, Comparison, Verdict, compare
-from lib.sources.errata import Statement, figure_cards, statement_cards, statements, summary
+from lib.sources.catalog import Example, PrintedValue, example, example_ids
+from lib.sources.comparison import (
+    AGREES,
+    CORRECTED,
+    Comparison,
+    Verdict,
+    compare,
+)
+from lib.sources.errata import (
+    Statement,
+    figure_cards,
+    statement_cards,
+    statements,
+    summary,
+)
 from lib.sources.recompute import judge, recompute
 
 __all__ = [
@@ -16,7 +28,7 @@ __all__ = [
     "CORRECTED",
     "Comparison",
     "Example",
-    "Figure",
+    "PrintedValue",
     "Statement",
     "Verdict",
     "compare",

@@ -31,7 +31,7 @@ def flatten(nested: Any) -> list:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PrintedValue:
     """One figure that a document prints: a number, a vector, a matrix or a list of tokens."""
 
     name: str
@@ -61,17 +61,17 @@ class Example:
     title: str
     where: str
     inputs: Mapping[str, Any]
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, PrintedValue]
 
 
-def _figure(entry: dict) -> Figure:
+def _figure(entry: dict) -> PrintedValue:
     kind = {"printed", "tokens"} & entry.keys()
     unknown = entry.keys() - {"name", "label", "printed", "tokens", "format", "shape", "note"}
     if len(kind) != 1 or unknown:
         raise ValueError(
             f"figure {entry.get('name')!r}: needs either printed or tokens; unknown keys: {sorted(unknown)}"
         )
-    figure = Figure(
+    figure = PrintedValue(
         name=entry["name"],
         label=entry["label"],
         content=entry[kind.pop()],
@@ -122,4 +122,4 @@ def example(id: str) -> Example:
     try:
         return _examples()[id]
     except (KeyError, TypeError):
-        raise ValueError(f"id: got {id!r}, expected one of {', '.join(example_ids())}") from None
+        raise ValueError(f"id must be one of {', '.join(example_ids())}, got {id!r}") from None

@@ -5,7 +5,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from lib.sources.catalog import Figure, example, flatten, shape_of
+from lib.sources.catalog import PrintedValue, example, flatten, shape_of
 
 AGREES, CORRECTED = "confere", "corrigido"
 PAGE_WIDTH = 76  # characters that fit into a code box of the book
@@ -17,7 +17,7 @@ DIGITS = {"float32": 6, "float16": 3, "bfloat16": 2}
 class Verdict:
     """One figure: the document's entries, the computed ones in the same format, and which of them differ."""
 
-    figure: Figure
+    figure: PrintedValue
     computed: Any  # nested lists of strings, like `figure.content`
     differs: tuple[bool, ...] | None  # entry by entry; None where the shapes themselves differ
 
@@ -93,24 +93,24 @@ def compare(id: str, /, **computed: Any) -> Comparison:
     return Comparison(id, tuple(_judge(f, computed[name]) for name, f in figures.items() if name in computed))
 
 
-def _judge(figure: Figure, computed: Any) -> Verdict:
+def _judge(figure: PrintedValue, computed: Any) -> Verdict:
     values = _plain(figure, computed)
     return _judge_numbers(figure, values) if figure.numeric else _judge_tokens(figure, values)
 
 
-def _judge_tokens(figure: Figure, values: Any) -> Verdict:
+def _judge_tokens(figure: PrintedValue, values: Any) -> Verdict:
     if not all(isinstance(leaf, str) for leaf in flatten(values)) or not isinstance(values, list):
-        raise TypeError(f"{figure.name}: expected a list of strings (tokens), got {values!r}")
+        raise TypeError(f"{figure.name} must be a list of strings (tokens), got {values!r}")
     if _lengths(values) != _lengths(figure.content):
         return Verdict(figure, values, None)
     pairs = zip(flatten(figure.content), flatten(values), strict=True)
     return Verdict(figure, values, tuple(a != b for a, b in pairs))
 
 
-def _judge_numbers(figure: Figure, values: Any) -> Verdict:
+def _judge_numbers(figure: PrintedValue, values: Any) -> Verdict:
     for leaf in flatten(values):
         if isinstance(leaf, bool) or not isinstance(leaf, int | float):
-            raise TypeError(f"{figure.name}: expected numbers, got {leaf!r} ({type(leaf).__name__})")
+            raise TypeError(f"{figure.name} must hold numbers, got {leaf!r} ({type(leaf).__name__})")
         if math.isnan(leaf):
             raise ValueError(f"{figure.name}: a computed value is NaN")
     try:
@@ -118,7 +118,7 @@ def _judge_numbers(figure: Figure, values: Any) -> Verdict:
     except ValueError as ragged:
         raise ValueError(f"{figure.name}: {ragged}") from None
     if shape != (expected := figure.right_shape or figure.shape):
-        raise ValueError(f"{figure.name}: got shape {shape}, expected {expected}")
+        raise ValueError(f"{figure.name} must have shape {expected}, got {shape}")
     entries = figure.entries
     if shape != figure.shape:
         shown = [entries[0].show(x) for x in flatten(values)]
@@ -129,7 +129,7 @@ def _judge_numbers(figure: Figure, values: Any) -> Verdict:
     return Verdict(figure, _reshape(shown, shape), differs)
 
 
-def _plain(figure: Figure, computed: Any) -> Any:
+def _plain(figure: PrintedValue, computed: Any) -> Any:
     """Tensors and arrays as nested lists, once their type is known to carry the printed digits."""
     if isinstance(computed, list | tuple):
         return [_plain(figure, row) for row in computed]

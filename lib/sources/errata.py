@@ -26,7 +26,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Statement:
-    """A corrected statement of a document, and the test that would fail if the correction were wrong."""
+    """A corrected statement of a document."""
 
     id: str
     where: str
@@ -34,7 +34,6 @@ class Statement:
     why: str
     right: str
     kind: str
-    guard: str  # node id of a test, tests/test_x.py::test_y
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def _statements() -> dict[str, tuple[Statement, ...]]:
 def statements(document: str) -> tuple[Statement, ...]:
     """The corrected statements of `document` ("01")."""
     if document not in _statements():
-        raise ValueError(f"document: got {document!r}, expected one of {', '.join(_statements())}")
+        raise ValueError(f"document must be one of {', '.join(_statements())}, got {document!r}")
     return _statements()[document]
 
 
@@ -87,7 +86,7 @@ def figure_cards(document: str) -> Cards:
     """Every example of `document` ("01"): its inputs, what is printed, what is computed, and the verdict."""
     ids = [id for id in example_ids() if id.startswith(f"{document}.")]
     if not ids:
-        raise ValueError(f"document: got {document!r}, expected one of 01, 02, 03, 04")
+        raise ValueError(f"document must be one of 01, 02, 03, 04, got {document!r}")
     comparisons = [judge(id) for id in ids]
     return Cards(
         "\n\n".join(_example_text(c) for c in comparisons),
@@ -148,14 +147,11 @@ def _fence(lines: list[str], margin: str = "") -> str:
 
 
 def _statement_text(s: Statement) -> str:
-    return (
-        f"{s.id} [{s.kind}] {s.where}\n  diz: {s.says}\n  problema: {s.why}\n  correto: {s.right}\n"
-        f"  teste: {s.guard}"
-    )
+    return f"{s.id} [{s.kind}] {s.where}\n  diz: {s.says}\n  problema: {s.why}\n  correto: {s.right}"
 
 
 def _statement_markdown(s: Statement) -> str:
     return (
         f"**{s.id} · {s.where}** ({s.kind})\n\n- **O documento diz:** {s.says}\n- **O problema:** {s.why}\n"
-        f"- **O correto:** {s.right}\n- **Quem vigia:** `{s.guard}`"
+        f"- **O correto:** {s.right}"
     )

@@ -13,13 +13,14 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from lib.attention import additive, attention, causal_mask, softmax
-from lib.corruption import IS_NEXT, next_sentence_pairs, pair_batch
-from lib.encoder import preset
 from lib.losses import cross_entropy
+from lib.pairs import IS_NEXT, next_sentence_pairs, pair_batch
 from lib.parameters import LLAMA_3, count, count_llama
+from lib.presets import preset
 from lib.sources.catalog import example
 from lib.sources.comparison import Comparison, compare
 from lib.tokenizer import Tokenizer
+from lib.vocabulary import Vocabulary
 
 Inputs = Mapping[str, Any]
 _RECIPES: dict[str, Callable[[Inputs], dict[str, Any]]] = {}
@@ -113,13 +114,13 @@ def _(x: Inputs) -> dict[str, Any]:
 
 @_recipe("02.3")
 def _(x: Inputs) -> dict[str, Any]:
-    names = ["[CLS]", "[SEP]", "[PAD]", x["frase_a"], x["frase_b"], x["frase_c"]]
+    names = Vocabulary(["[CLS]", "[SEP]", "[PAD]", x["frase_a"], x["frase_b"], x["frase_c"]])
     a, b, c = [3], [4], [5]  # each sentence as one token
     documents, g = [[a, b], [c]], torch.Generator().manual_seed(0)
     pairs = [
         pair for rate in (1.0, 0.0) for pair in next_sentence_pairs(documents, generator=g, next_rate=rate)
     ]
-    rows = pair_batch(pairs, cls_id=0, sep_id=1, pad_id=2).ids.tolist()
+    rows = pair_batch(pairs, names).ids.tolist()
     first, second = ([names[i] for i in row] for row in rows)
     return {"par_1": first, "par_2": second, "rotulos": [int(pair.label == IS_NEXT) for pair in pairs]}
 

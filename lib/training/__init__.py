@@ -2,18 +2,41 @@
 
 data         batches as pure functions of (seed, step), from a grammar or from a text
 objectives   masked words, masked words with the next sentence, next word; and their exact floors
-descent      the recipe, and the optimizers that follow it
-loop         the step, evaluation, log, progress bar, checkpoints
+optimizers   the recipe, and the optimizers that follow it
+loop         the step, evaluation, log, progress bar
+checkpoint   what a run that was stopped goes on from
+shortcuts    the same loss and gradients for less work (`tied`: one gradient for the token table)
 processes    the group that torchrun starts
 saved        finished models on disk
 fine_tuning  a pre-trained encoder under a new head
+examples     labelled sentences as the tensors that fine-tuning reads
 """
 
-from lib.training.data import Batch, GrammarSource, Special, TextSource
-from lib.training.descent import Recipe
-from lib.training.fine_tuning import Labelled, accuracy, fine_tune, labelled, predict, with_pooler
-from lib.training.loop import HeldOut, Trainer, evaluate, hold_out, read_log, train
-from lib.training.objectives import OBJECTIVES, Masked, MaskedPairs, NextWord, predictions
+from lib.training.data import Batch, GrammarSource, TextSource
+from lib.training.fine_tuning import (
+    Labelled,
+    accuracy,
+    fine_tune,
+    labelled,
+    predict,
+    with_pooler,
+)
+from lib.training.loop import (
+    HeldOut,
+    Trainer,
+    evaluate,
+    hold_out,
+    read_log,
+    train,
+)
+from lib.training.objectives import (
+    OBJECTIVES,
+    Masked,
+    MaskedPairs,
+    NextWord,
+    predictions,
+)
+from lib.training.optimizers import Recipe
 from lib.training.processes import ALONE, World, joined
 from lib.training.saved import load_model, save_model
 
@@ -28,7 +51,6 @@ __all__ = [
     "MaskedPairs",
     "NextWord",
     "Recipe",
-    "Special",
     "TextSource",
     "Trainer",
     "World",

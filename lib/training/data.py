@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from lib import require
-from lib.corpus import CLS, MASK, PAD, SEP, UNK, Grammar, paragraphs, sample
+from lib import checks
+from lib.corpus import Grammar, paragraphs, sample
 from lib.corpus.entropy import length_distribution
-from lib.corruption import Alphabet, PairBatch, next_sentence_pairs, pair_batch
+from lib.pairs import PairBatch, next_sentence_pairs, pair_batch
+from lib.vocabulary import PAD, Vocabulary, pad
 
 CHUNK = 16  # batches sampled from a grammar at a time, because one call for many sentences is cheaper
 Document = Sequence[Sequence[int]]  # sentences of token ids
@@ -39,16 +39,6 @@ def seed_dropout(seed: int, *place: int | str) -> None:
         torch.cuda.manual_seed_all(value)
 
 
-class Special(NamedTuple):
-    """The ids of the special tokens; those of a grammar are the default."""
-
-    pad: int = PAD
-    unk: int = UNK
-    cls: int = CLS
-    sep: int = SEP
-    mask: int = MASK
-
-
 class Batch(NamedTuple):
     """What one step reads: `labels` hold the token to predict, IGNORE_INDEX where there is none."""
 
@@ -67,27 +57,12 @@ class Batch(NamedTuple):
         return self._replace(**{name: x[at] for name, x in self._asdict().items() if x is not None})
 
 
-def frame(words: Tensor, special: Special) -> Tensor:
-    """[CLS] w_1 ... w_n [SEP] [PAD]..., (B, N + 2), from padded rows of words (B, N)."""
-    rows, lengths = len(words), (words != special.pad).sum(1)
-    first, last = words.new_full((rows, 1), special.cls), words.new_full((rows, 1), special.pad)
-    framed = torch.cat([first, words, last], 1)
-    framed[torch.arange(rows), lengths + 1] = special.sep
-    return framed
-
-
-def trim(rows: Tensor, pad: int) -> Tensor:
-    """Without the columns that are padding in every row."""
-    return rows[:, : int((rows != pad).sum(1).max())]
-
-
 class GrammarSource:
     """Fresh sentences of a grammar at every step: no sentence list, no epochs, nothing to overfit."""
 
     def __init__(self, grammar: Grammar, batch: int, seed: int = 0):
-        self.grammar, self.batch, self.seed = grammar, require.integer("batch", batch, 1), seed
-        self.special, self.words = Special(), grammar.words
-        self.alphabet = Alphabet(len(grammar), MASK, self.special)
+        self.grammar, self.batch, self.seed = grammar, checks.integer("batch", batch, 1), seed
+        self.vocabulary = grammar.vocabulary
         self.max_length = len(length_distribution(grammar)) + 1  # the longest sentence, [CLS] and [SEP]
         self._chunk: tuple[int, Tensor] = (-1, torch.empty(0))
 
@@ -96,8 +71,8 @@ class GrammarSource:
         chunk, place = divmod(step, CHUNK)
         if self._chunk[0] != chunk:
             drawn = sample(self.grammar, CHUNK * self.batch, generator(self.seed, "sentences", chunk)).ids
-            self._chunk = chunk, frame(drawn, self.special)
-        return trim(self._chunk[1][place * self.batch : (place + 1) * self.batch], PAD)
+            self._chunk = chunk, self.vocabulary.frame_rows(drawn)
+        return self.vocabulary.trim(self._chunk[1][place * self.batch : (place + 1) * self.batch])
 
     def pairs(self, step: int) -> PairBatch:
         """[CLS] A [SEP] B [SEP]: two sentences of one paragraph, or of two."""
@@ -107,7 +82,7 @@ class GrammarSource:
         sentences = [[int(i) for i in row if i != PAD] for row in drawn.ids]
         documents = list(zip(sentences[::2], sentences[1::2], strict=True))
         pairs = next_sentence_pairs(documents, generator=draw)[: self.batch]
-        return pair_batch(pairs, cls_id=CLS, sep_id=SEP, pad_id=PAD)
+        return pair_batch(pairs, self.vocabulary)
 
 
 class TextSource:
@@ -116,24 +91,22 @@ class TextSource:
     def __init__(
         self,
         documents: Sequence[Document],
-        words: Sequence[str],
+        vocabulary: Vocabulary,
         batch: int,
         seed: int = 0,
         max_length: int = 64,
-        special: Special | None = None,
     ):
-        self.batch, self.seed, self.words = require.integer("batch", batch, 1), seed, tuple(words)
-        self.special = special = special or Special()
-        self.max_length = max_length
-        self.alphabet = Alphabet(len(self.words), special.mask, special)
+        self.batch, self.seed = checks.integer("batch", batch, 1), seed
+        self.vocabulary, self.max_length = vocabulary, max_length
         self.documents = [[s for s in document if len(s)] for document in documents]
-        self.blocks = frame(fill_blocks(self.documents, max_length - 2, special.pad), special)  # (blocks, N)
+        blocks = fill_blocks(self.documents, max_length - 2, vocabulary.pad_id)
+        self.blocks = vocabulary.frame_rows(blocks)  # (blocks, N)
         self._order: tuple[int, Tensor] = (-1, torch.empty(0))
 
     def sentences(self, step: int) -> Tensor:
         """(B, N) rows [CLS] ... [SEP], padded."""
         rows = self.blocks[[self._place(i) for i in range(step * self.batch, (step + 1) * self.batch)]]
-        return trim(rows, self.special.pad)
+        return self.vocabulary.trim(rows)
 
     def pairs(self, step: int) -> PairBatch:
         """[CLS] A [SEP] B [SEP]: neighbours in a document, or sentences of two documents."""
@@ -151,8 +124,7 @@ class TextSource:
             other = self.documents[int(torch.randint(len(self.documents), (), generator=draw))]
             if other is not document:
                 pairs += next_sentence_pairs([document[first : first + 2], other[:1]], generator=draw)[:1]
-        pad, _, cls, sep, _ = self.special
-        return pair_batch(pairs, cls_id=cls, sep_id=sep, pad_id=pad, max_length=self.max_length)
+        return pair_batch(pairs, self.vocabulary, max_length=self.max_length)
 
     def _place(self, i: int) -> int:
         """Which block is the i-th to be read, counting through all epochs."""
@@ -166,12 +138,12 @@ class TextSource:
 Source = GrammarSource | TextSource
 
 
-def fill_blocks(documents: Sequence[Document], size: int, pad: int = PAD) -> Tensor:
+def fill_blocks(documents: Sequence[Document], size: int, pad_id: int = PAD) -> Tensor:
     """Neighbouring sentences of a document laid end to end in rows of at most `size` tokens, (blocks, N).
 
     A sentence that does not fit into what is left opens a new row; one longer than a row is cut.
     """
-    require.integer("size", size, 1)
+    checks.integer("size", size, 1)
     blocks: list[list[int]] = []
     for document in documents:
         row: list[int] = []
@@ -186,4 +158,4 @@ def fill_blocks(documents: Sequence[Document], size: int, pad: int = PAD) -> Ten
             blocks.append(row)
     if not blocks:
         raise ValueError("documents hold no token at all: there is nothing to train on")
-    return pad_sequence([torch.tensor(b) for b in blocks], batch_first=True, padding_value=pad)
+    return pad([torch.tensor(b) for b in blocks], pad_id)

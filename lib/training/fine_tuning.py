@@ -12,12 +12,21 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lib import require
+from lib import checks
 from lib.encoder import Encoder
-from lib.heads import FineTuned, Head, SequenceHead, SpanHead, TokenHead, best_span, span_loss
+from lib.heads import (
+    FineTuned,
+    Head,
+    SequenceHead,
+    SpanHead,
+    TokenHead,
+    best_span,
+    span_loss,
+)
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.training.data import generator, seed_dropout
-from lib.training.descent import Recipe, adamw
+from lib.training.optimizers import Recipe, adamw
+from lib.vocabulary import PAD, pad
 
 ENCODER = "encoder"
 
@@ -57,8 +66,8 @@ def fine_tune(
     `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
     embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
     """
-    require.integer("epochs", epochs, 1)
-    require.integer("batch", batch, 1)
+    checks.integer("epochs", epochs, 1)
+    checks.integer("batch", batch, 1)
     model = FineTuned(encoder, head).train()
     frozen = freeze_parts(encoder, freeze)
     count = len(examples.ids)
@@ -150,21 +159,21 @@ def predict(model: FineTuned, examples: Labelled, batch: int = 256) -> Tensor:
 
 def accuracy(model: FineTuned, examples: Labelled) -> float:
     """Share of right answers: sentences, labelled tokens, or spans right at both ends."""
-    told = predict(model, examples)
+    predicted = predict(model, examples)
     if isinstance(model.head, TokenHead):
         labelled = examples.target != IGNORE_INDEX
-        return (told == examples.target)[labelled].double().mean().item()
+        return (predicted == examples.target)[labelled].double().mean().item()
     if isinstance(model.head, SequenceHead):
-        return (told == examples.target).double().mean().item()
-    return (told == examples.target).all(-1).double().mean().item()
+        return (predicted == examples.target).double().mean().item()
+    return (predicted == examples.target).all(-1).double().mean().item()
 
 
 def span_places(examples: Labelled) -> Tensor:
     return examples.real if examples.allowed is None else examples.allowed & examples.real
 
 
-def labelled(rows: Sequence[Sequence[int]], target: Tensor, pad_id: int = 0, **fields) -> Labelled:
+def labelled(rows: Sequence[Sequence[int]], target: Tensor, pad_id: int = PAD, **fields) -> Labelled:
     """Padded `Labelled` sentences from lists of ids."""
-    ids = nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], batch_first=True, padding_value=pad_id)
+    ids = pad([torch.tensor(row) for row in rows], pad_id)
     real = torch.arange(ids.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
     return Labelled(ids, real, target, **fields)

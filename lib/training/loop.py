@@ -13,17 +13,18 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from lib import require
-from lib.checkpoint import Checkpoints, atomic_write
+from lib import checks
+from lib.files import write_atomically
 from lib.progress import bar
+from lib.training.checkpoint import Checkpoints
 from lib.training.data import Batch, Source, seed_dropout
-from lib.training.descent import MOMENTS, Recipe, optimizers
 from lib.training.objectives import FLOOR_ROWS, Objective
+from lib.training.optimizers import MOMENTS, Recipe, optimizers
 from lib.training.processes import ALONE, World
 
 
 @dataclass(frozen=True)
-class Step:
+class StepResult:
     """What one step gave: the mean loss of each term over the whole batch, and the tokens it read."""
 
     losses: dict[str, float]
@@ -41,7 +42,7 @@ class Trainer:
         self.peaks = [optimizer.defaults["lr"] for optimizer in self.optimizers]
         self.step = 0
 
-    def advance(self, stop: bool = False) -> Step:
+    def advance(self, stop: bool = False) -> StepResult:
         """Make one step; `stop` is passed on to all processes, so that they end at the same step."""
         if self.step >= self.recipe.steps:
             raise ValueError(f"training is over: all {self.recipe.steps} steps have been made")
@@ -58,8 +59,8 @@ class Trainer:
         self.objective.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.objective.parameters(), self.recipe.clip)
-        told = self.world.total(torch.cat([sums.detach().double(), torch.tensor([float(stop)])]))
-        means = told[:-1] / counts
+        totals = self.world.total(torch.cat([sums.detach().double(), torch.tensor([float(stop)])]))
+        means = totals[:-1] / counts
         if not means.isfinite().all():
             raise FloatingPointError(
                 f"the loss is {means.tolist()} at step {self.step}: training diverged, "
@@ -69,7 +70,7 @@ class Trainer:
             optimizer.step()
         self.step += 1
         losses = dict(zip(self.objective.terms, means.tolist(), strict=True))
-        return Step(losses, int(batch.real.sum()), bool(told[-1]))
+        return StepResult(losses, int(batch.real.sum()), bool(totals[-1]))
 
     def state(self) -> dict[str, Tensor]:
         """Everything that a later run needs besides the settings: weights, moments, step."""
@@ -125,19 +126,19 @@ class HeldOut:
 def hold_out(objective: Objective, source: Source, batches: int) -> HeldOut:
     """The first `batches` exercises of a source that is not trained on; with the floor, for a grammar."""
     training = objective.training
-    objective.eval()  # the exercise of an examination, not of a lesson
-    drawn = [objective.draw(source, i) for i in range(require.integer("batches", batches, 1))]
+    objective.eval()  # an evaluation asks at the final rate, training may ask more
+    held = [objective.draw(source, i) for i in range(checks.integer("batches", batches, 1))]
     objective.train(training)
     grammar = getattr(source, "grammar", None)
     if grammar is None:
-        return HeldOut(drawn)
+        return HeldOut(held)
     lost = [
         objective.floors(grammar, batch.rows(slice(i, i + FLOOR_ROWS)))
-        for batch in drawn
+        for batch in held
         for i in range(0, len(batch.ids), FLOOR_ROWS)
     ]
     floors = {term: float(torch.cat([part[term] for part in lost]).mean()) for term in objective.terms}
-    return HeldOut(drawn, floors)
+    return HeldOut(held, floors)
 
 
 @torch.no_grad()
@@ -169,7 +170,7 @@ class Log:
         """Drop what was written after `step` steps (and a line cut in half by a kill); return the rest."""
         kept = [record for record in read_log(self.path) if record["step"] <= step] if self.path else []
         if self.path:
-            atomic_write(self.path, "".join(json.dumps(record) + "\n" for record in kept).encode())
+            write_atomically(self.path, "".join(json.dumps(record) + "\n" for record in kept))
         return kept
 
     def write(self, record: dict) -> None:
@@ -203,23 +204,23 @@ def train(
     `tell` is called with the record of every evaluation. Only the leading process writes and speaks.
     """
     world, steps = trainer.world, trainer.recipe.steps
-    require.integer("save_every", save_every, 1)
-    every = require.integer("evaluate_every", evaluate_every or steps, 1)
-    book = Log(log if world.leads else None)
-    records = book.rewind(trainer.step)
-    drawn = bar(steps, "treino", done=trainer.step, shown=progress and world.leads)
+    checks.integer("save_every", save_every, 1)
+    every = checks.integer("evaluate_every", evaluate_every or steps, 1)
+    log_file = Log(log if world.leads else None)
+    records = log_file.rewind(trainer.step)
+    progress_bar = bar(steps, "treino", done=trainer.step, shown=progress and world.leads)
     begin, tokens, score = time.perf_counter(), 0, ""
 
     def note(record: dict) -> None:
         records.append(record)
-        book.write(record)
+        log_file.write(record)
 
     while trainer.step < steps:
         done = trainer.advance(stop())
         tokens += done.tokens
         seconds = time.perf_counter() - begin
         note({"step": trainer.step, "lr": trainer.recipe.rate(trainer.step - 1), **done.losses})
-        drawn.step(f"perda {sum(done.losses.values()):.3f}{score}, {tokens / seconds:,.0f} tokens/s")
+        progress_bar.step(f"perda {sum(done.losses.values()):.3f}{score}, {tokens / seconds:,.0f} tokens/s")
         if held_out and (trainer.step % every == 0 or trainer.step == steps):
             losses = evaluate(trainer.objective, held_out, world)
             floor = {} if held_out.floor is None else {"floor": held_out.floor}
@@ -234,5 +235,5 @@ def train(
             checkpoints.save(trainer.state(), trainer.step)
         if done.stop:
             break
-    drawn.close()
+    progress_bar.close()
     return records

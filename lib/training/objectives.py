@@ -8,15 +8,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lib.corpus import MASK, PAD, SEP, SPECIALS, Grammar, next_word, pair_posterior, posterior
-from lib.corpus import Channel as NoisyChannel
-from lib.corruption import BERT_CHANNEL, IS_NEXT, Channel, corrupt, select_tokens
+from lib.corpus import Grammar, next_word, pair_posterior, posterior
+from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
 from lib.encoder import Config
-from lib.fast import hidden_at, tied_table
 from lib.heads import CausalLM, MaskedLM, NSPHead
 from lib.losses import IGNORE_INDEX
-from lib.tied import TiedTable
+from lib.pairs import IS_NEXT
 from lib.training.data import Batch, Source, generator
+from lib.training.shortcuts import hidden_at, tied_table
+from lib.training.tied import TiedTable
+from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 FLOOR_ROWS = 256  # sentences whose exact posteriors are held in memory at a time
 
@@ -43,7 +44,7 @@ class Objective(nn.Module):
         """How many predictions each term of `forward` sums, (terms,)."""
         return (batch.labels != IGNORE_INDEX).sum().double().reshape(1)
 
-    def nothing(self) -> Tensor:
+    def zero(self) -> Tensor:
         """Zero, but connected to every weight: a process without a prediction still joins the average."""
         return sum((p.sum() for p in self.parameters()), torch.zeros(())) * 0.0
 
@@ -76,18 +77,19 @@ class Masked(Objective):
         return self.rate + (share - self.rate) * max(0.0, 1 - step / steps)
 
     def draw(self, source: Source, step: int) -> Batch:
-        return self.hide(source.sentences(step), source, step)
+        return self.corrupted(source.sentences(step), source, step)
 
-    def hide(self, ids: Tensor, source: Source, step: int) -> Batch:
+    def corrupted(self, ids: Tensor, source: Source, step: int) -> Batch:
+        """The sentences as an exercise: some words corrupted, and these as labels."""
         draw = generator(source.seed, "mask", step)
-        selected = select_tokens(source.alphabet.maskable(ids), self.rate_at(step), generator=draw)
-        noisy, labels = corrupt(ids, selected, source.alphabet, self.channel, generator=draw)
-        return Batch(noisy, labels, ids != source.special.pad)
+        selected = select_tokens(source.vocabulary.is_ordinary(ids), self.rate_at(step), generator=draw)
+        noisy, labels = corrupt(ids, selected, source.vocabulary, self.channel, generator=draw)
+        return Batch(noisy, labels, ids != source.vocabulary.pad_id)
 
     def forward(self, batch: Batch) -> Tensor:
         selected = batch.labels != IGNORE_INDEX
         if not selected.any():
-            return self.nothing().reshape(1)
+            return self.zero().reshape(1)
         table = tied_table(self.model)
         hidden = hidden_at(self.model.encoder, batch.ids, selected, batch.real, table=table)  # (M, d)
         return self.word_loss(hidden, batch.labels[selected], table).reshape(1)
@@ -96,14 +98,9 @@ class Masked(Objective):
         head = self.model.head
         return table.loss(head.transform(hidden), head.bias, labels)
 
-    @property
-    def noise(self) -> NoisyChannel:
-        """The channel of an examination, as the exact posteriors know it."""
-        return NoisyChannel(self.rate, self.channel.mask, self.channel.random)
-
     def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
         observed = batch.ids[:, 1:].masked_fill(batch.ids[:, 1:] == SEP, PAD)  # (B, N - 1), words only
-        exact = posterior(grammar, observed, channel=self.noise)  # (B, N - 1, V)
+        exact = posterior(grammar, observed, channel=self.channel, rate=self.rate)  # (B, N - 1, V)
         return {"mlm": label_surprisal(exact, batch.labels[:, 1:])}
 
 
@@ -121,7 +118,7 @@ class MaskedPairs(Masked):
 
     def draw(self, source: Source, step: int) -> Batch:
         pairs = source.pairs(step)
-        batch = self.hide(pairs.ids, source, step)
+        batch = self.corrupted(pairs.ids, source, step)
         return batch._replace(segments=pairs.segment_ids, is_next=pairs.labels)
 
     def counts(self, batch: Batch) -> Tensor:
@@ -145,7 +142,7 @@ class MaskedPairs(Masked):
     def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
         """The words of A inform those of B through the topic, if B follows: one chance in two."""
         (first, labels_a), (second, labels_b) = sentences_apart(batch)
-        words_a, words_b, follows = pair_posterior(grammar, first, second, self.noise)
+        words_a, words_b, follows = pair_posterior(grammar, first, second, self.channel, self.rate)
         words = torch.cat([label_surprisal(words_a, labels_a), label_surprisal(words_b, labels_b)])
         return {"mlm": words, "nsp": -torch.where(batch.is_next == IS_NEXT, follows, 1 - follows).log()}
 
@@ -163,7 +160,7 @@ class NextWord(Objective):
 
     def draw(self, source: Source, step: int) -> Batch:
         ids = source.sentences(step)
-        real = ids != source.special.pad
+        real = ids != source.vocabulary.pad_id
         labels = torch.full_like(ids, IGNORE_INDEX)
         labels[:, :-1] = ids[:, 1:].masked_fill(~real[:, 1:], IGNORE_INDEX)
         return Batch(ids, labels, real)
@@ -188,7 +185,7 @@ def sentences_apart(batch: Batch) -> list[tuple[Tensor, Tensor]]:
     """The ids and labels, (B, N) each, of A and of B in rows [CLS] A [SEP] B [SEP], without the frame."""
     place = torch.arange(batch.ids.shape[1])  # (N,)
     cut = (batch.ids == SEP).byte().argmax(1, keepdim=True)  # (B, 1), the first [SEP]
-    is_word = (batch.ids >= len(SPECIALS)) | (batch.ids == MASK)  # (B, N)
+    is_word = (batch.ids >= len(SPECIAL_TOKENS)) | (batch.ids == MASK)  # (B, N)
     halves = []
     for begin, inside in ((torch.ones_like(cut), place < cut), (cut + 1, place > cut)):
         shifted = place + begin  # (B, N): each sentence moves to the left edge

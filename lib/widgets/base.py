@@ -30,11 +30,11 @@ _EXPORT = re.compile(r"^export (?=function |class |const )", re.MULTILINE)
 _COMMON_KEYS = frozenset(anywidget.AnyWidget.class_trait_names(sync=True))
 
 
-def source(name: str, *shared: str) -> tuple[str, str]:
+def script_and_style(name: str, *shared: str) -> tuple[str, str]:
     """The (JavaScript, CSS) of widget `name`, each with the shared part in front, free of imports.
 
     `shared` names what the widget has in common with only some others: code, a style sheet or both.
-    `source(name, "fields")`.
+    `script_and_style(name, "fields")`.
     """
     parts = [part for part in shared if (_FOLDER / f"{part}.js").is_file()]
     sheets = [part for part in shared if (_FOLDER / f"{part}.css").is_file()]
@@ -72,11 +72,6 @@ class Panel(ipywidgets.VBox):
 
     def __repr__(self) -> str:
         return repr(self.widget)
-
-
-def comma(x: float) -> str:
-    """A number as a reader of Portuguese writes it: 0.5 becomes "0,5"."""
-    return f"{x:g}".replace(".", ",")
 
 
 def _read(name: str) -> str:

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from lib.attention import softmax
 from lib.losses import cross_entropy_of, entropy, kl, perplexity, to_bits
-from lib.widgets.base import CourseWidget, Panel, comma, source
+from lib.numbers import pt
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 MODES = {"probabilidades": "Probabilidades", "logits": "Logits"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -81,7 +82,7 @@ def with_probability(logits: Sequence[float], k: int, probability: float) -> lis
 class CrossEntropyBars(CourseWidget):
     """The view: `logits` is all there is to drag; the probabilities follow from them."""
 
-    _esm, _css = source("cross_entropy_bars", "fields")
+    _esm, _css = script_and_style("cross_entropy_bars", "fields")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     logits = traitlets.List(traitlets.Float()).tag(sync=True)
@@ -125,7 +126,7 @@ def _controls(widget: CrossEntropyBars) -> list[Dropdown | SelectionSlider]:
     word = Dropdown(options=widget.words, index=widget.target_index, description="Palavra certa")
     mode = Dropdown(options=list(MODES.values()), index=widget.mode_index, description="Arrastar")
     smoothing = SelectionSlider(
-        options=[(comma(e), e) for e in widget.smoothings],
+        options=[(pt(e), e) for e in widget.smoothings],
         index=widget.smoothing_index,
         description="Suavização ε",
     )

@@ -14,8 +14,9 @@ from ipywidgets import Dropdown, IntSlider, SelectionSlider, jslink
 from torch import Tensor
 
 from lib.attention import causal_mask, padding_mask, softmax
-from lib.masking_mistakes import MISTAKES, mistaken_weights
-from lib.widgets.base import CourseWidget, Panel, comma, source
+from lib.experiments.wrong_masks import MISTAKES, mistaken_weights
+from lib.numbers import pt
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 KINDS = {
     "causal": "Causal",
@@ -90,7 +91,7 @@ def _entering(scores: Tensor, kind: str, real_tokens: int) -> Tensor:
 class MaskExplorer(CourseWidget):
     """The view: all arithmetic is in `mask_explorer.js`; each control sets one index here."""
 
-    _esm, _css = source("mask_explorer")
+    _esm, _css = script_and_style("mask_explorer")
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
     scores = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
@@ -146,7 +147,7 @@ def mask_explorer(
 def _controls(widget: MaskExplorer) -> list[Dropdown | IntSlider | SelectionSlider]:
     mask = Dropdown(options=list(KINDS.values()), index=widget.kind_index, description="Máscara")
     temperature = SelectionSlider(
-        options=[(comma(t), t) for t in widget.temperatures],
+        options=[(pt(t), t) for t in widget.temperatures],
         index=widget.temperature_index,
         description="Temperatura T",
     )

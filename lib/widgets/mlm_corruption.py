@@ -14,10 +14,10 @@ import traitlets
 from ipywidgets import SelectionSlider, jslink
 
 from lib.corpus import PORTUGUESE
-from lib.corruption import Alphabet, Channel, mask_tokens
+from lib.corruption import Channel, mask_tokens
 from lib.losses import IGNORE_INDEX
-from lib.tokenizer import CLS, MASK, SEP, SPECIAL_TOKENS
-from lib.widgets.base import CourseWidget, Panel, source
+from lib.vocabulary import SPECIAL_TOKENS, Vocabulary
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 PERCENTAGES = tuple(range(0, 101, 5))
 MAX_WORDS = 48
@@ -70,43 +70,42 @@ def shown(
     _check_shares(rate, mask, random)
     if not 1 <= draws <= MAX_DRAWS:
         raise ValueError(f"draws must lie in 1..{MAX_DRAWS}, got {draws}")
-    tokens = [CLS, *_checked_words(text), SEP]
+    words = _checked_words(text)
     # A word that the vocabulary lacks joins it: the reader's sentence is never [UNK].
-    items = list(dict.fromkeys([*SPECIAL_TOKENS, *vocabulary, *tokens]))
-    alphabet = Alphabet(len(items), items.index(MASK), tuple(map(items.index, SPECIAL_TOKENS)))
+    tokens = Vocabulary(dict.fromkeys([*SPECIAL_TOKENS, *vocabulary, *words]))
     channel = Channel(mask / 100, random / 100, (100 - mask - random) / 100)
-    ids = torch.tensor([[items.index(token) for token in tokens]])  # (1, N)
+    ids = torch.tensor([tokens.frame([tokens.ids[word] for word in words])])  # (1, N)
     fates = torch.zeros(4, dtype=torch.long)  # selected, [MASK], another word, the same
     for seed in range(first_seed, first_seed + draws):
         generator = torch.Generator().manual_seed(seed)
-        noisy, labels = mask_tokens(ids, alphabet, rate=rate / 100, channel=channel, generator=generator)
-        selected, masked, same = labels != IGNORE_INDEX, noisy == alphabet.mask_id, noisy == ids
+        noisy, labels = mask_tokens(ids, tokens, rate=rate / 100, channel=channel, generator=generator)
+        selected, masked, same = labels != IGNORE_INDEX, noisy == tokens.mask_id, noisy == ids
         fates += torch.stack(
             [(selected & fate).sum() for fate in (selected, masked, ~masked & ~same, same)]
         )  # (4,)
     times = fates.tolist()
-    expected = _expected(channel, alphabet)
+    expected = _expected(channel, tokens)
     return Shown(
-        tokens,
-        [items[i] for i in noisy[0].tolist()],
-        [None if i == IGNORE_INDEX else items[i] for i in labels[0].tolist()],
-        Tally(times[0], draws * int(alphabet.maskable(ids).sum()), rate / 100),
+        [tokens[i] for i in ids[0].tolist()],
+        [tokens[i] for i in noisy[0].tolist()],
+        [None if i == IGNORE_INDEX else tokens[i] for i in labels[0].tolist()],
+        Tally(times[0], draws * int(tokens.is_ordinary(ids).sum()), rate / 100),
         *(Tally(n, times[0], p) for n, p in zip(times[1:], expected, strict=True)),
     )
 
 
-def _expected(channel: Channel, alphabet: Alphabet) -> tuple[float, float, float]:
+def _expected(channel: Channel, tokens: Vocabulary) -> tuple[float, float, float]:
     """P([MASK]), P(another word) and P(the same word) of a selected word."""
-    word = alphabet.words[0]
-    seen = channel.likelihood(torch.arange(alphabet.size), word, alphabet)  # (V,)
-    mask, same = seen[alphabet.mask_id].item(), seen[word].item()
-    return mask, max(0.0, seen[alphabet.words].sum().item() - same), same
+    word = tokens.ordinary_ids[0]
+    seen = channel.likelihood(torch.arange(len(tokens)), word, tokens)  # (V,)
+    mask, same = seen[tokens.mask_id].item(), seen[word].item()
+    return mask, max(0.0, seen[tokens.ordinary_ids].sum().item() - same), same
 
 
 class MLMCorruption(CourseWidget):
     """The view: the sentence, the positions of the sliders and how many seeds were drawn so far."""
 
-    _esm, _css = source("mlm_corruption", "fields")
+    _esm, _css = script_and_style("mlm_corruption", "fields")
 
     text = traitlets.Unicode().tag(sync=True)
     vocabulary = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -140,7 +139,7 @@ def mlm_corruption(
     _check_shares(rate, mask, random)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
         raise ValueError(f"seed must be an integer in 0..2**31 - 1, got {seed!r}")
-    vocabulary = list(PORTUGUESE.words if vocabulary is None else vocabulary)
+    vocabulary = list(PORTUGUESE.vocabulary if vocabulary is None else vocabulary)
     if not all(isinstance(word, str) and word for word in vocabulary):
         raise TypeError("vocabulary must hold non-empty strings")
     widget = MLMCorruption(

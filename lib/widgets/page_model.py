@@ -14,11 +14,12 @@ import traitlets
 from ipywidgets import Dropdown, IntSlider, jslink
 from torch import Tensor
 
-from lib import course_model
-from lib.corpus import CLS, MASK, PORTUGUESE, SEP, SPECIALS, posterior
-from lib.encoder import Trace
+from lib.attention import Trace
+from lib.corpus import PORTUGUESE, posterior
 from lib.losses import entropy, kl
-from lib.widgets.base import CourseWidget, Panel, source
+from lib.models import page_bundle
+from lib.vocabulary import MASK, SPECIAL_TOKENS
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 EXAMPLES = (
     "a goleira sujou a [MASK] nova à noite",
@@ -27,7 +28,7 @@ EXAMPLES = (
     "a moça [MASK] a [MASK] no banco",
 )
 ROWS = 8
-MASK_TOKEN = SPECIALS[MASK]
+MASK_TOKEN = SPECIAL_TOKENS[MASK]
 # Written out, since "\\s" is not the same set of characters in Python and in JavaScript.
 WORD = re.compile("[^ \t\n\r\u00a0\u3000.,;:!?…]+")
 
@@ -70,18 +71,18 @@ class Refused(ValueError):
 def shown(text: str, gap: int, layer: int, head: int) -> Shown:
     """Compute with `lib` what the widget shows; gaps count from 0, layers and heads from 1."""
     words = read(text)
-    model, grammar = course_model.load(), PORTUGUESE
-    ids = torch.tensor([[CLS, *words, SEP]])
+    model, vocabulary = page_bundle.model(), PORTUGUESE.vocabulary
+    ids = torch.tensor([vocabulary.frame(words)])
     gaps = [i for i, token in enumerate(ids[0].tolist()) if token == MASK]
     if not 0 <= gap < len(gaps):
         raise ValueError(f"gap must lie between 0 and {len(gaps) - 1}, got {gap}")
     hidden = model.encoder(ids, trace=(trace := Trace()))
     try:
-        exact = posterior(grammar, torch.tensor(words))[gaps[gap] - 1]
+        exact = posterior(PORTUGUESE, torch.tensor(words))[gaps[gap] - 1]
     except ValueError:
         exact = None
     return Shown(
-        [grammar.words[i] for i in ids[0].tolist()],
+        [vocabulary[i] for i in ids[0].tolist()],
         gaps,
         model.logits(hidden)[0, gaps[gap]],
         exact,
@@ -92,14 +93,14 @@ def shown(text: str, gap: int, layer: int, head: int) -> Shown:
 def read(text: str) -> list[int]:
     """The ids of the words of a sentence with at least one [MASK], or a Refused that says what is wrong."""
     words = [MASK_TOKEN if word.upper() == MASK_TOKEN else word for word in WORD.findall(text)]
-    longest = course_model.load().encoder.config.positions - 2
+    longest = page_bundle.model().encoder.config.positions - 2
     if not words:
         raise Refused(f"Escreva uma frase com {MASK_TOKEN} no lugar de uma palavra.")
     if len(words) > longest:
         raise Refused(f"A frase tem {len(words)} palavras; o modelo lê no máximo {longest}.")
     ids = [_id(word) for word in words]
     if unknown := [word for word, i in zip(words, ids, strict=True) if i is None]:
-        known = len(PORTUGUESE) - len(SPECIALS)
+        known = len(PORTUGUESE.vocabulary.ordinary_ids)
         raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}")
     if MASK not in ids:
         raise Refused(f"Falta a lacuna: escreva {MASK_TOKEN} no lugar de uma palavra.")
@@ -109,8 +110,8 @@ def read(text: str) -> list[int]:
 def _id(word: str) -> int | None:
     """A word as it is written, or in small letters, or with a capital; of the special tokens, only [MASK]."""
     for form in (word, word.lower(), word[:1].upper() + word[1:].lower()):
-        i = PORTUGUESE.word_id.get(form, 0)
-        if i >= len(SPECIALS) or i == MASK:
+        i = PORTUGUESE.vocabulary.ids.get(form, 0)
+        if i >= len(SPECIAL_TOKENS) or i == MASK:
             return i
     return None
 
@@ -118,7 +119,7 @@ def _id(word: str) -> int | None:
 class PageModel(CourseWidget):
     """The view: the sentence, the gap that is looked at, the head whose attention is drawn."""
 
-    _esm, _css = source("page_model", "arrays", "weights", "fields")
+    _esm, _css = script_and_style("page_model", "arrays", "weights", "fields")
 
     text = traitlets.Unicode().tag(sync=True)
     examples = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -136,7 +137,7 @@ class PageModel(CourseWidget):
     def _answer(self, _, content: dict, buffers: list) -> None:
         """A page with a kernel asks for the model here."""
         if content.get("wanted") == "model":
-            self.send({"model": course_model.bundle()})
+            self.send({"model": page_bundle.bundle()})
 
     def shown(self) -> Shown:
         """What the view shows right now, once the model is loaded."""
@@ -149,9 +150,9 @@ def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
         raise ValueError(f"examples must be a sequence of at least one sentence, got {examples!r}")
     for text in examples:
         read(text)
-    config = course_model.load().encoder.config
+    config = page_bundle.model().encoder.config
     widget = PageModel(
-        text=examples[0], examples=list(examples), kilobytes=round(len(course_model.script()) / 1000)
+        text=examples[0], examples=list(examples), kilobytes=round(len(page_bundle.script()) / 1000)
     )
     example = Dropdown(options=list(examples), index=0, description="Exemplo")
     layer = IntSlider(value=1, min=1, max=config.layers, description="Camada")

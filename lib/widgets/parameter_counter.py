@@ -11,9 +11,11 @@ from typing import Any
 import traitlets
 from ipywidgets import Dropdown, SelectionSlider, jslink
 
-from lib.encoder import PRESETS, Config
+from lib.encoder import Config
+from lib.numbers import pt
 from lib.parameters import Count, count
-from lib.widgets.base import CourseWidget, Panel, comma, source
+from lib.presets import PRESETS
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 TITLES = {
     "bert-base": "BERT-base",
@@ -96,7 +98,7 @@ def forward_flops(config: Config, *, mlm_head: bool = False) -> float:
 class ParameterCounter(CourseWidget):
     """The view: an index per slider into `choices`, and the flags that only a preset changes."""
 
-    _esm, _css = source("parameter_counter", "fields")
+    _esm, _css = script_and_style("parameter_counter", "fields")
 
     presets = traitlets.List(traitlets.Dict()).tag(sync=True)
     preset_index = traitlets.Int(0).tag(sync=True)  # 0: none of them, sizes of the reader's own
@@ -192,4 +194,4 @@ def _thousands(n: int) -> str:
 def _power(tokens: float) -> str:
     mantissa, exponent = f"{tokens:.1e}".split("e")
     power = "10" + str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return power if float(mantissa) == 1 else f"{comma(float(mantissa))}·{power}"
+    return power if float(mantissa) == 1 else f"{pt(float(mantissa))}·{power}"

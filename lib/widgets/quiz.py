@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 import traitlets
 
 from lib.quizzes import Question, questions
-from lib.widgets.base import CourseWidget, source
+from lib.widgets.base import CourseWidget, script_and_style
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Result:
 class Quiz(CourseWidget):
     """The view. `answers` holds, for each question, [] or the [first, last] choices that were checked."""
 
-    _esm, _css = source("quiz")
+    _esm, _css = script_and_style("quiz")
 
     chapter = traitlets.Unicode().tag(sync=True)
     edition = traitlets.Unicode().tag(sync=True)

@@ -15,11 +15,12 @@ import traitlets
 from ipywidgets import Dropdown, IntSlider, jslink
 from torch import Tensor
 
-from lib.attention_patterns import shares
-from lib.encoder import Encoder, Trace
+from lib.attention import Trace
+from lib.encoder import Encoder
+from lib.experiments.head_patterns import shares
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
-from lib.widgets.base import CourseWidget, Panel, source
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 MASKS = {"bidirecional": "Bidirecional", "causal": "Causal"}
 VIEWS = {"matriz": "Matriz", "linhas": "Linhas"}
@@ -40,7 +41,7 @@ class Shown:
 
     tokens: list[str]
     weights: Tensor
-    shares: dict[str, float]  # one per pattern of `lib.attention_patterns`
+    shares: dict[str, float]  # one per pattern of `lib.experiments.head_patterns`
 
     def largest(self, query: int, count: int = 3) -> list[int]:
         """The positions that `query` looks at most, in thousandths, the first ones first among equals."""
@@ -68,7 +69,7 @@ def thousandths(weights: Tensor) -> Tensor:
 class RealAttention(CourseWidget):
     """The view: everything it can show is in `sentences`; each control sets one number here."""
 
-    _esm, _css = source("real_attention", "arrays", "weights", "fields")
+    _esm, _css = script_and_style("real_attention", "arrays", "weights", "fields")
 
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     layers = traitlets.Int().tag(sync=True)

@@ -14,12 +14,12 @@ import traitlets
 from ipywidgets import Dropdown, IntSlider, jslink
 from torch import Tensor
 
-from lib.encoder import Trace
+from lib.attention import Trace
+from lib.experiments.word_senses import Separation, cosines, separation
 from lib.geometry import anisotropy, project, standardize
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
-from lib.widgets.base import CourseWidget, Panel, source
-from lib.word_vectors import Separation, cosines, separation
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 SCALES = {"cru": "Como saem do modelo", "z": "Com z-score"}
 DECIMALS = 6  # of the anisotropy that the page carries
@@ -119,7 +119,7 @@ def shown(word: int, layer: int, scale: str) -> Shown:
 class SenseSpace(CourseWidget):
     """The view: each control sets one number here; `chosen` is the occurrence whose neighbours are listed."""
 
-    _esm, _css = source("sense_space", "arrays", "fields")
+    _esm, _css = script_and_style("sense_space", "arrays", "fields")
 
     words = traitlets.List(traitlets.Dict()).tag(sync=True)
     scales = traitlets.List(traitlets.Unicode(), list(SCALES)).tag(sync=True)

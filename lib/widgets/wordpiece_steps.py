@@ -15,8 +15,15 @@ import tokenizers as library
 import traitlets
 from ipywidgets import Dropdown, jslink
 
-from lib.tokenizer import LONGEST_WORD, SPECIAL_TOKENS, Pieces, Step, Tokenizer, greedy_wordpiece
-from lib.widgets.base import CourseWidget, Panel, source
+from lib.tokenizer import (
+    LONGEST_WORD,
+    Lookup,
+    Pieces,
+    Tokenizer,
+    greedy_wordpiece,
+)
+from lib.vocabulary import SPECIAL_TOKENS
+from lib.widgets.base import CourseWidget, Panel, script_and_style
 
 MAX_WORDS = 16
 _SPECIAL = re.compile("(" + "|".join(map(re.escape, SPECIAL_TOKENS)) + ")")
@@ -33,7 +40,7 @@ class Shown:
     step: int  # how many looks were taken; 0 if there is nothing to look up
 
     @property
-    def attempts(self) -> list[Step]:
+    def attempts(self) -> list[Lookup]:
         """The looks from the place of the last one, up to it."""
         taken = self.pieces.steps[: self.step]
         return [look for look in taken if look.start == taken[-1].start]
@@ -56,7 +63,8 @@ def shown(text: str, tokenizer: Tokenizer, word: int = 0, step: int = 0) -> Show
     last = len(cuts[word].steps)
     if not 0 <= step <= last:
         raise ValueError(f"step must lie in 0..{last}, got {step}")
-    return Shown(words, tokens, [tokenizer.id_of(token) for token in tokens], cuts[word], step or last)
+    ids = [tokenizer.vocabulary.id_of(token) for token in tokens]
+    return Shown(words, tokens, ids, cuts[word], step or last)
 
 
 def words_of(text: str, tokenizer: Tokenizer) -> list[str]:
@@ -79,7 +87,7 @@ def _cut(word: str, vocabulary: set[str]) -> Pieces:
 class WordPieceSteps(CourseWidget):
     """The view: `readers` holds each tokenizer's vocabulary and what it does to a text beforehand."""
 
-    _esm, _css = source("wordpiece_steps", "fields")
+    _esm, _css = script_and_style("wordpiece_steps", "fields")
 
     readers = traitlets.List(traitlets.Dict()).tag(sync=True)
     reader_index = traitlets.Int(0).tag(sync=True)

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.trust.pages import BOOK, pages, read_page
 
 BIBLIOGRAPHY = (BOOK / "references.bib").read_text(encoding="utf-8")
@@ -19,6 +21,7 @@ def cited() -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.guards("01.s28", "02.s60", "03.s58", "04.s22", "05.s2", "05.s48", "05.s49")
 def test_every_citation_is_in_the_bibliography():
     known = set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY, re.MULTILINE))
     missing = {key: places for key, places in cited().items() if key not in known}

@@ -7,6 +7,7 @@ from tests.trust.pages import chapters, read_page
 from tests.trust.statements import asserts, labels_in_prose, problems
 
 
+@pytest.mark.guards("01.s27", "03.s57", "04.s21")
 def test_labels_agree():
     found = problems([read_page(path) for path in chapters()])
     assert not found, "\n".join(found)

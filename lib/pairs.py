@@ -1,0 +1,119 @@
+"""Next sentence prediction, the second exercise of BERT: does B follow A?
+
+`next_sentence_pairs` draws the pairs from documents, and `pair_batch` writes them as BERT reads them.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lib import checks
+from lib.vocabulary import Vocabulary, pad, segments
+
+IS_NEXT, NOT_NEXT = 0, 1  # as in BERT's own data, and the reverse of what "is next?" suggests
+
+
+class SentencePair(NamedTuple):
+    a: list[int]
+    b: list[int]
+    label: int  # IS_NEXT or NOT_NEXT
+
+
+class PairBatch(NamedTuple):
+    ids: Tensor  # (B, N): [CLS] A [SEP] B [SEP] [PAD]...
+    segment_ids: Tensor  # (B, N): 0 up to the first [SEP], 1 up to the last, 0 at padding
+    lengths: Tensor  # (B,)
+    labels: Tensor  # (B,)
+
+
+def next_sentence_pairs(
+    documents: Sequence[Sequence[Sequence[int]]], *, generator: torch.Generator, next_rate: float = 0.5
+) -> list[SentencePair]:
+    """For each sentence that has a next one: that one (IS_NEXT), or one of another document (NOT_NEXT).
+
+    A document is a list of sentences, a sentence a list of ids. Half of the pairs are true ones on average.
+    With a single document a "random" sentence could be the true next, labelled as false: that is refused.
+    """
+    checks.generator(generator)
+    checks.probability("next_rate", next_rate)
+    documents = [_sentences(document) for document in checks.instance("documents", documents, Sequence)]
+    documents = [document for document in documents if document]
+    if len(documents) < 2 and next_rate < 1:
+        raise ValueError(
+            f"documents must hold at least two that are not empty, because a NOT_NEXT sentence comes from "
+            f"another document, got {len(documents)}"
+        )
+    pairs = []
+    for d, document in enumerate(documents):
+        for a, b in pairwise(document):
+            label = IS_NEXT if torch.rand((), generator=generator) < next_rate else NOT_NEXT
+            if label == NOT_NEXT:
+                other = int(torch.randint(len(documents) - 1, (), generator=generator))
+                strangers = documents[other + (other >= d)]
+                b = strangers[int(torch.randint(len(strangers), (), generator=generator))]
+            pairs.append(SentencePair(list(a), list(b), label))
+    return pairs
+
+
+def _sentences(document: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+    if isinstance(document, str) or not isinstance(document, Sequence):
+        raise TypeError(f"documents must hold lists of sentences, got {document!r}")
+    for sentence in document:
+        if isinstance(sentence, str) or not isinstance(sentence, Sequence) or not len(sentence):
+            raise ValueError(f"documents must hold sentences of at least one id each, got {sentence!r}")
+    return document
+
+
+def truncate_pair(
+    a: Sequence[int], b: Sequence[int], longest: int, *, generator: torch.Generator | None = None
+) -> tuple[list[int], list[int]]:
+    """Shorten the longer of the two, token by token, until both together have `longest` tokens.
+
+    With a generator a coin says from which end, as in BERT's training data; without one, from the right.
+    """
+    checks.integer("longest", longest, 0)
+    if generator is not None:
+        checks.generator(generator)
+    a, b = list(a), list(b)
+    while len(a) + len(b) > longest:
+        longer = a if len(a) > len(b) else b
+        front = generator is not None and bool(torch.rand((), generator=generator) < 0.5)
+        longer.pop(0 if front else -1)
+    return a, b
+
+
+def pair_batch(
+    pairs: Sequence[SentencePair],
+    vocabulary: Vocabulary,
+    *,
+    max_length: int | None = None,
+    generator: torch.Generator | None = None,
+) -> PairBatch:
+    """Write pairs as BERT reads them: [CLS] A [SEP] B [SEP], the last [SEP] too, padded to one length."""
+    if max_length is not None:
+        checks.integer("max_length", max_length, 5)  # [CLS] A [SEP] B [SEP]
+    checks.instance("vocabulary", vocabulary, Vocabulary)
+    rows, segment_ids = [], []
+    for a, b, label in checks.instance("pairs", pairs, Sequence):
+        if not len(a) or not len(b):
+            raise ValueError("pairs must hold sentences of at least one token; one of them is empty")
+        for i in (*a, *b):
+            checks.integer("an id of a pair", i, 0)
+        if label not in (IS_NEXT, NOT_NEXT):
+            raise ValueError(f"label must be {IS_NEXT} (next) or {NOT_NEXT} (not next), got {label!r}")
+        if max_length is not None:
+            a, b = truncate_pair(a, b, max_length - 3, generator=generator)
+        rows.append(vocabulary.frame(a, b))
+        segment_ids.append(torch.tensor(segments(a, b)))
+    if not rows:
+        raise ValueError("pairs must hold at least one pair, got none")
+    ids, real = vocabulary.pad(rows)
+    return PairBatch(
+        ids,
+        pad(segment_ids, 0),
+        real.sum(1),
+        torch.tensor([pair.label for pair in pairs]),
+    )

@@ -1,0 +1,146 @@
+"""The benchmarks of training, tagging, scaling and frames: fair, and reported as measured.
+
+That each program runs from end to end is tested in `trust/test_measured.py`. No time is asserted.
+"""
+
+from argparse import Namespace
+from dataclasses import replace
+
+import pytest
+import torch
+
+from benchmarks import floor, frames, porttinari, scaling
+from benchmarks.figures import mean_and_half
+from lib.training import GrammarSource
+
+torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("plan", [floor.MLM, floor.CAUSAL], ids=lambda plan: plan.objective)
+def test_the_schedule_ends_when_the_time_does(plan):
+    trainer = floor.trainer_of(replace(floor.quick(plan), steps=10**6), seed=0)
+    floor.spend(trainer, seconds=0.5)
+    assert trainer.step == trainer.recipe.steps < 10**6
+    assert trainer.recipe.rate(trainer.step - 1) < trainer.recipe.lr / 10, "it must have come down to nothing"
+
+
+def test_transformers_is_trained_on_the_same_road():
+    """Same start, batches, optimizer and schedule: after ten steps the two losses are still one."""
+    plan = replace(floor.COMPARED, steps=10, batch=8)
+    reference, trainer = floor.same_start(plan, seed=0)
+    for step in range(plan.steps):
+        trainer.advance()
+        reference.advance(step, trainer.objective.draw(trainer.source, step))
+    held_out = floor.hold_out(trainer.objective, GrammarSource(floor.PORTUGUESE, 64, floor.EXAMINATION), 1)
+    ours = floor.evaluate(trainer.objective, held_out)["mlm"]
+    assert abs(ours - reference.evaluate(held_out)) < 1e-3
+
+
+def nearness(name, losses, seconds):
+    """What the floor's program would have kept."""
+    return {
+        "plan": {"objective": name, "width": 64, "layers": 2, "batch": 8},
+        "grammar": {"words": 640, "topics": 5, "ambiguous": 7},
+        "seeds": list(range(len(losses))),
+        "budget": 180,
+        "floor": 1.0,
+        "losses": losses,
+        "steps": [9, 8, 7],
+        "seconds": seconds,
+    }
+
+
+def test_verdicts_on_the_floor_follow_from_the_values():
+    text = floor.show_nearness(nearness("mlm", [1.02, 1.03, 1.01], [170.0, 175.0, 181.0]))
+    assert "| 1 | 1.0300 | 1.0000 | 3.00% | 8 | 175 |\n" in text
+    assert "2.00% ± 2.48% (95%, 3 seeds); target 3%: met" in text and "within 180 s: NO" in text
+    text = floor.show_nearness(nearness("mlm", [1.02, 1.03, 1.05], [170.0, 175.0, 180.0]))
+    assert "target 3%: MISSED" in text and "within 180 s: yes" in text
+    assert "target 2%: MISSED" in floor.show_nearness(nearness("causal", [1.02, 1.03, 1.04], [1.0, 1.0, 1.0]))
+
+
+def test_verdicts_on_the_comparison_follow_from_the_values():
+    values = nearness("mlm", [], []) | {"seeds": [0, 1], "block": 10}
+    values["plan"]["steps"] = 300
+    values["seconds"] = {"ours": [1.0, 1.0, 1.0], "theirs": [2.0, 2.1, 1.9]}
+    text = floor.show_comparison(values | {"losses": {"ours": [3.0, 2.9], "theirs": [3.1, 2.9]}})
+    assert "| 0 | 3.0000 | 3.1000 | -0.1000 |\n" in text
+    assert "mean difference 0.0500, standard deviation over seeds 0.1414: within seed noise" in text
+    assert "10 steps of each in turn: 2.00 (1.90 to 2.10); target 2: met" in text
+    values["seconds"]["ours"] = [1.1, 1.1, 1.1]
+    text = floor.show_comparison(values | {"losses": {"ours": [3.3, 3.1], "theirs": [3.1, 2.9]}})
+    assert "BEYOND seed noise" in text and "target 2: MISSED" in text
+
+
+def runs(whole, half, two, exchange):
+    """What the program of scaling would have kept, of a step of so many seconds in each run."""
+    times = {scaling.ONE: whole, scaling.HALF: half, scaling.TWO: two, scaling.TWICE: 2 * two}
+    return {
+        name: {
+            "processes": 2 if name in (scaling.TWO, scaling.TWICE) else 1,
+            "batch": 8,
+            "tokens": 10,
+            "parameters": 100,
+            "seconds": {"step": [step, step, 9.0], "exchange": [exchange, exchange, 9.0]},
+        }
+        for name, step in times.items()
+    }
+
+
+def test_what_is_computed_for_more_processes_says_so():
+    """Of a step of 1 s, 0.2 s do not shrink with the batch: half of it takes 0.6 s."""
+    values = runs(whole=1.0, half=0.6, two=0.75, exchange=0.1)
+    assert scaling.computed(values, 2) == pytest.approx(0.6 + 0.1), "half of the batch and one exchange"
+    assert scaling.computed(values, 4) == pytest.approx(0.2 + 0.8 / 4 + 2 * 3 / 4 * 0.1)
+    text = scaling.show({"seed": 0, "runs": values})
+    assert "100 parameters are 400 bytes" in text
+    assert "| one | 8 | 10 | 1000.0 |  |\n" in text
+    assert "| two, same batch in all | 8 | 10 | 750.0 | 100.0 |\n" in text
+    assert "| 2 | 700.0 |\n" in text.partition("Computed from these, not measured:")[2]
+
+
+def test_two_processes_tell_every_step():
+    told = scaling.launch(processes=2, batch=8, steps=3)
+    assert (told["processes"], told["batch"]) == (2, 8) and told["tokens"] > 0 < told["parameters"]
+    assert {name: len(seconds) for name, seconds in told["seconds"].items()} == {"step": 3, "exchange": 3}
+    assert min(told["seconds"]["exchange"]) > 0
+
+
+def test_the_runs_of_scaling_are_those_that_the_parts_need(monkeypatch):
+    monkeypatch.setattr(scaling, "launch", lambda processes, batch, steps: (processes, batch, steps))
+    found = scaling.measure(Namespace(quick=False))["runs"]
+    assert found == {
+        scaling.ONE: (1, 256, 40),
+        scaling.HALF: (1, 128, 40),
+        scaling.TWO: (2, 256, 40),
+        scaling.TWICE: (2, 512, 40),
+    }
+
+
+def test_an_interval_over_seeds_is_students():
+    assert mean_and_half([0.9, 0.92, 0.94]) == pytest.approx((0.92, 0.0496868), abs=1e-6)
+    values = {
+        "corpus": "Porttinari",
+        "sentences": {"training": 6793, "test": 899},
+        "words": 127869,
+        "tags": 22,
+        "vocabulary": 6000,
+        "steps": 3000,
+        "epochs": 4,
+        "seeds": [0, 1, 2],
+        "most frequent tag": 0.87214,
+        "accuracies": {"with pretraining": [0.9, 0.92, 0.94]},
+        "seconds": 1421.4,
+    }
+    text = porttinari.show(values)
+    assert text.startswith("Porttinari; 6,793 sentences (127,869 words) to train on, 899 to test; 22 tags; ")
+    assert "accuracy on the test part (3 seeds, 95%)" in text and "1421 s in all" in text
+    assert "| most frequent tag of the word | 87.21% |\n" in text
+    assert "| with pretraining | 92.00% ± 4.97% |\n" in text
+
+
+def test_frames_within_the_budget_are_counted():
+    times = {"work": [1.0, 2.0, 20.0, 3.0], "drawn": [16.0, 17.0, 40.0, 18.0]}
+    text = frames.show({"browser": "151.0", "milliseconds": {"quiz": times}})
+    assert text.startswith("Chromium 151.0; median and 95th percentile.\n")
+    assert "| quiz | 2.5 (95%: 32.8) | 17.5 (95%: 56.5) | 3 of 4 |\n" in text

@@ -1,0 +1,415 @@
+"""What the third document gets wrong, shown to be wrong: each test is the guard of entries of the errata."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import models
+
+from lib.attention import Trace, attention, causal_mask, softmax
+from lib.encoder import Config, Encoder
+from lib.heads import CausalLM, MaskedLM
+from lib.parameters import LLAMA_3, count, count_llama
+from lib.presets import preset
+from lib.sources import CORRECTED, compare, example
+from lib.tokenizer import Tokenizer, greedy_wordpiece
+from lib.weights import minilm
+
+
+def printed(id, figure):
+    return np.array(example(id).figures[figure].content, dtype=float)
+
+
+def head(id):
+    """Q, K, V of the example."""
+    x, *projections = (
+        torch.tensor(example(id).inputs[n], dtype=torch.float64) for n in ("X", "W_Q", "W_K", "W_V")
+    )
+    return tuple(x @ w for w in projections)
+
+
+# Attention
+
+
+@pytest.mark.guards("03.s4", "03.s22", "03.s48")
+def test_the_weights_depend_on_queries_and_keys_alone():
+    q, k, v = head("03.8")
+    assert torch.equal(attention(q, k, v)[1], attention(q, k, 100 * v)[1])
+
+
+@pytest.mark.guards("03.s5")
+def test_weights_that_depend_on_every_token_do_not_make_an_output_that_does():
+    """With W_V = 0 the weights still react to every token and the output never does."""
+    x = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    other = x.clone()
+    other[3] += 1
+    zero = torch.zeros(4, 3)
+    assert not torch.equal(attention(x, x, zero)[1], attention(other, other, zero)[1])
+    assert torch.equal(attention(x, x, zero)[0], attention(other, other, zero)[0])
+
+
+@pytest.mark.guards("03.s8")
+def test_the_first_printed_weights_are_no_softmax_of_the_scores():
+    q, k, _ = head("03.1")
+    row = printed("03.1", "pesos")[0]
+    for scale in (1, math.sqrt(3)):
+        assert abs(row - softmax((q @ k.T)[0] / scale).numpy()).max() > 0.02
+    assert round(row[2] / row[0], 6) == 3 != round(math.exp(1 / math.sqrt(3)), 6)
+
+
+@pytest.mark.guards("03.s9")
+def test_output_equals_weights_in_the_first_example_only_because_the_values_are_the_identity():
+    q, k, v = head("03.1")
+    h, a = attention(q, k, v)
+    assert torch.equal(v, torch.eye(3, dtype=torch.float64)) and torch.equal(h, a)
+    h, a = attention(*head("03.8"))
+    assert not torch.allclose(h, a)
+
+
+@pytest.mark.guards("03.s51")
+def test_the_printed_weights_of_two_tokens_lack_the_square_root():
+    q, k, _ = head("03.8")
+    document = printed("03.8", "pesos")
+    np.testing.assert_allclose(document, softmax(q @ k.T), atol=5e-4)
+    assert abs(document - softmax(q @ k.T / math.sqrt(2)).numpy()).max() > 0.06
+
+
+@pytest.mark.guards("03.s52", "03.s53", "03.s55")
+def test_attention_read_in_the_output_is_not_attention():
+    h, a = attention(*head("03.8"))
+    read_in_a, read_in_o = printed("03.8", "lida_em_A"), printed("03.8", "lida_em_O")
+    assert read_in_a.min() < 0 < a.min(), "a weight cannot be negative"
+    assert not torch.allclose(h.sum(-1), torch.ones(2, dtype=torch.float64)), "rows of H need not add up to 1"
+    assert read_in_a[1] != read_in_o[1], "the two readings contradict each other on (2, 1)"
+
+
+@pytest.mark.guards("03.s54")
+def test_o_is_h_and_b_can_only_be_v():
+    h, a = attention(*head("03.8"))
+    _, _, v = head("03.8")
+    assert example("03.8").figures["O"].content == example("03.8").figures["saida"].content
+    torch.testing.assert_close(torch.linalg.solve(a, h), v, msg="the only B with A B = H is V")
+
+
+@pytest.mark.guards("03.s3", "03.s56")
+def test_outputs_combine_values_not_embeddings():
+    """In the example the embeddings lie in the unit square and the output leaves it."""
+    x = torch.tensor(example("03.8").inputs["X"], dtype=torch.float64)
+    h, a = attention(*head("03.8"))
+    assert x.min() >= 0 > h.min()
+    assert not torch.allclose(a @ x, h)
+
+
+@pytest.mark.guards("03.s6")
+def test_one_attention_is_not_the_output_of_a_block():
+    torch.manual_seed(0)
+    encoder = Encoder(Config(10, d=8, heads=2, layers=1, positions=5)).eval()
+    hidden = encoder(torch.tensor([[1, 2, 3]]), trace=(trace := Trace()))
+    assert not torch.allclose(trace.heads[0].transpose(1, 2).flatten(2), hidden, atol=1e-3)
+
+
+@pytest.mark.guards("03.s49")
+def test_a_score_is_not_a_similarity():
+    q, k, _ = head("03.1")
+    s = q @ k.T
+    assert not torch.equal(s, s.T), "not symmetric"
+    assert (s.diagonal() < s.max(-1).values).all(), "a token is not the most similar to itself"
+
+
+@pytest.mark.guards("03.s50")
+def test_a_large_weight_on_an_empty_value_contributes_nothing():
+    q, k = torch.tensor([[5.0]]), torch.tensor([[1.0], [0.0]])
+    v = torch.tensor([[0.0, 0.0], [3.0, 0.0]])
+    h, a = attention(q, k, v)
+    assert a[0, 0] > 0.99 and torch.equal(h, a[:, 1:] * v[1])
+
+
+@pytest.mark.guards("03.s10", "03.s11")
+def test_four_different_matrices_are_called_attention():
+    q, k, v = head("03.8")
+    h, a = attention(q, k, v)
+    different = [q @ k.T, q @ k.T / math.sqrt(2), a, h]
+    assert all(not torch.allclose(x, y) for i, x in enumerate(different) for y in different[:i])
+
+
+# The mask
+
+
+@pytest.mark.guards("03.s17")
+def test_the_causal_context_of_a_word_includes_the_word():
+    tokens = example("03.2").inputs["tokens"]
+    i = tokens.index("pulou")
+    seen = [t for t, allowed in zip(tokens, causal_mask(4)[i], strict=True) if allowed]
+    assert compare("03.2", causal=seen).verdict == CORRECTED
+    assert set(seen) - set(example("03.2").figures["causal"].content) == {"pulou"}
+
+
+@pytest.mark.guards("03.s18")
+def test_the_mask_adds_minus_infinity_it_does_not_zero_the_scores():
+    s = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert softmax(s * causal_mask(2))[0, 1] > 0, "a score of zero leaks"
+    assert softmax(s.masked_fill(~causal_mask(2), -math.inf))[0, 1] == 0
+
+
+@pytest.mark.guards("03.s12")
+def test_a_bidirectional_token_sees_all_later_tokens_not_the_next_one_only():
+    a = attention(*torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0)))[1]
+    assert (a > 0).all() and int((a[0] > 0).sum()) - 1 == 4
+
+
+@pytest.mark.guards("03.s1")
+def test_a_causal_model_computes_every_position_at_once():
+    """Position by position or all together: the same numbers. Only generating is sequential."""
+    torch.manual_seed(0)
+    encoder = Encoder(Config(20, d=8, heads=2, layers=2, positions=6, causal=True)).eval()
+    ids = torch.tensor([[3, 7, 5, 9, 2]])
+    together = encoder(ids)
+    for n in range(1, 6):
+        torch.testing.assert_close(encoder(ids[:, :n])[:, -1], together[:, n - 1])
+
+
+@pytest.mark.guards("03.s13")
+def test_a_causal_model_predicts_at_every_position_not_only_at_the_end():
+    torch.manual_seed(0)
+    model = CausalLM(Config(9, d=8, heads=2, layers=1, positions=6, causal=True)).eval()
+    ids = torch.tensor([[3, 7, 5, 8, 2]])
+    logits = model(ids[:, :-1])
+    assert logits.shape == (1, 4, 9), "a prediction for each position"
+    logits.retain_grad()
+    torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()).backward()
+    assert (logits.grad.abs().sum(-1) > 0).all(), "and each of them is trained"
+
+
+@pytest.mark.guards("03.s15")
+def test_padding_stays_masked_in_an_encoder():
+    model, tokenizer = minilm(), Tokenizer.minilm()
+    batch = tokenizer.encode_batch(["o gato pulou alto", "o gato pulou alto e caiu do outro lado do muro"])
+    n = int(batch.lengths[0])
+    with torch.no_grad():
+        alone = model(batch.ids[:1, :n])
+        assert (model(batch.ids, batch.attention_mask)[:1, :n] - alone).abs().max() < 1e-5
+        assert (model(batch.ids)[:1, :n] - alone).abs().max() > 0.5
+
+
+@pytest.mark.guards("03.s14")
+def test_without_the_mask_the_next_token_can_be_copied():
+    """A bidirectional head that looks one place to the right has the answer to next-token prediction."""
+    n = 5
+    onehot = torch.eye(n)
+    right = 50 * onehot.roll(1, 1)  # the query of i is the key of i + 1
+    assert torch.equal(attention(right, onehot, onehot)[0].argmax(-1)[:-1], torch.arange(1, n))
+    causal = attention(right, onehot, onehot, causal_mask(n))[0].argmax(-1)
+    assert not (causal[:-1] == torch.arange(1, n)).any()
+
+
+@pytest.mark.guards("03.s7")
+def test_without_positions_the_encoder_does_not_see_the_order():
+    x = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    order = torch.tensor([2, 0, 3, 1])
+    torch.testing.assert_close(attention(x[order], x[order], x[order])[0], attention(x, x, x)[0][order])
+
+
+@pytest.mark.guards("03.s16")
+def test_what_bidirectional_vectors_gain_is_information_not_quality():
+    """The last token sees the same with and without the mask: for it nothing gets richer."""
+    q, k, v = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))
+    free, causal = attention(q, k, v)[0], attention(q, k, v, causal_mask(5))[0]
+    torch.testing.assert_close(free[-1], causal[-1])
+    assert not torch.allclose(free[:-1], causal[:-1])
+
+
+@pytest.mark.guards("03.s2")
+def test_a_decoder_only_model_has_no_cross_attention():
+    """The decoder of Vaswani has two attentions in a block; a decoder-only model has one, like an encoder."""
+    names = {
+        n.split(".")[2]
+        for n, _ in Encoder(preset("gpt-1", layers=1, vocab_size=9)).blocks.named_parameters(prefix="blocks")
+    }
+    assert names == {"attention", "norm_1", "feed_forward", "norm_2"}
+
+
+# Subwords
+
+
+@pytest.mark.guards("03.s26", "03.s29")
+def test_o_is_missing_from_the_vocabulary_of_words_too():
+    data = example("03.3").inputs
+    missing = [w for w in data["frase"].split() if w not in data["vocabulario_palavras"]]
+    assert missing == ["o", "gatinho"]
+    assert compare("03.3", fora_do_vocabulario=missing).verdict == CORRECTED
+
+
+@pytest.mark.guards("03.s27")
+def test_the_subword_vocabulary_is_larger_and_loses_words():
+    data = example("03.3").inputs
+    words, pieces = data["vocabulario_palavras"], data["vocabulario_subpalavras"]
+    assert len(pieces) > len(words)
+    unknown = [w for w in words if greedy_wordpiece(w, pieces).tokens == ["[UNK]"]]
+    assert unknown == ["gato", "cachorro", "pula"]
+
+
+@pytest.mark.guards("03.s24")
+def test_cutting_into_pieces_does_not_by_itself_avoid_unknown_words():
+    pieces = example("03.3").inputs["vocabulario_subpalavras"]
+    assert greedy_wordpiece("gatinho", pieces).tokens == ["gat", "##inho"]
+    assert greedy_wordpiece("gatinho", [*pieces, "gati"]).tokens == ["[UNK]"], (
+        "greedy: one piece more, one word less"
+    )
+
+
+@pytest.mark.guards("03.s25")
+def test_the_size_of_a_subword_vocabulary_is_a_choice():
+    assert preset("xlm-r-base").vocab_size > 8 * preset("bert-base").vocab_size
+
+
+@pytest.mark.guards("03.s46")
+def test_cor_is_in_two_of_the_three_words():
+    data = example("03.7").inputs
+    cuts = {w: greedy_wordpiece(w, data["vocabulario"]).tokens for w in data["palavras"]}
+    assert sum("cor" in c for c in cuts.values()) == 2 and cuts["correr"] == ["correr"]
+    assert compare("03.7", com_cor=2).verdict == CORRECTED
+
+
+@pytest.mark.guards("03.s47")
+def test_a_shared_piece_may_be_another_word():
+    """The piece "cor" is also the word for colour, which would share its row with the verb."""
+    vocabulary = example("03.7").inputs["vocabulario"]
+    assert greedy_wordpiece("cor", vocabulary).tokens == ["cor"]
+    assert not all(w.startswith("corr") for w in ("cor", "correndo", "correu"))
+
+
+@pytest.mark.guards("03.s45")
+def test_caozinho_and_caezinhos_share_no_first_piece():
+    """The document's "cãezinho" is no word; the plural, "cãezinhos", changes the stem."""
+    pieces = [*example("03.6").inputs["vocabulario"], "##s"]
+    assert greedy_wordpiece("cãozinho", pieces).tokens == ["cão", "##zinho"]
+    assert greedy_wordpiece("cãezinhos", pieces).tokens == ["[UNK]"]
+
+
+@pytest.mark.guards("03.s30")
+def test_sentencepiece_is_a_library_and_unigram_an_algorithm():
+    assert (
+        hasattr(models, "Unigram") and hasattr(models, "WordPiece") and not hasattr(models, "SentencePiece")
+    )
+
+
+@pytest.mark.guards("03.s43")
+def test_different_pieces_start_with_unrelated_vectors():
+    torch.manual_seed(0)
+    table = Encoder(Config(200, d=256, heads=2, layers=1, positions=4)).embeddings.token.weight.detach()
+    cosines = torch.cosine_similarity(table[1:100], table[100:199], dim=-1)
+    assert abs(float(cosines.mean())) < 0.05 and float(cosines.abs().max()) < 0.4
+
+
+@pytest.mark.guards("03.s44")
+def test_trained_vectors_of_relatives_are_close_without_any_shared_piece():
+    table, tokenizer = minilm().embeddings.token.weight.detach(), Tokenizer.minilm()
+
+    def cosine(a, b):
+        first, second = (table[tokenizer.vocabulary.id_of(word)] for word in (a, b))
+        return float(torch.cosine_similarity(first, second, dim=0))
+
+    assert cosine("run", "ran") > 0.6 > 0.3 > cosine("car", "carpet")
+
+
+# Sizes
+
+
+@pytest.mark.guards("03.s33")
+def test_bert_has_one_attention_layer_of_twelve_heads_in_each_block():
+    config = preset("bert-base")
+    assert (config.layers, config.heads, config.d // config.heads) == (12, 12, 64)
+    assert count(config).attention == config.layers * 4 * (config.d**2 + config.d), (
+        "twelve layers in a block would be 12 times more"
+    )
+    assert preset("xlm-r-large").heads == 16
+
+
+@pytest.mark.guards("03.s31")
+def test_vocabularies_are_not_round():
+    assert preset("bert-base").vocab_size == 30_522 and preset("xlm-r-large").vocab_size == 250_002
+
+
+@pytest.mark.guards("03.s34")
+def test_bert_has_109_million_parameters():
+    total = count(preset("bert-base")).total
+    assert compare("03.4", bert=total).verdict == CORRECTED and round(total / 1e6) == 109
+
+
+@pytest.mark.guards("03.s32")
+def test_xlm_r_large_has_560_million_parameters():
+    assert round(count(preset("xlm-r-large")).total / 1e6) == 560
+
+
+@pytest.mark.guards("03.s35")
+def test_llama_3_is_a_family():
+    sizes = [round(count_llama(c).total / 1e9) for c in LLAMA_3.values()]
+    assert sizes == [8, 71, 406]
+    assert [c.layers for c in LLAMA_3.values()] == [32, 80, 126]
+
+
+@pytest.mark.guards("03.s39")
+def test_the_blocks_of_bert_and_gpt_1_have_the_same_size():
+    gap = count(preset("bert-base")) - count(preset("gpt-1"))
+    assert gap.attention == gap.feed_forward == 0
+    assert gap.token_embeddings == (30_522 - 40_478) * 768
+    assert gap.total == gap.token_embeddings + gap.segment_embeddings + gap.norms + gap.pooler < 0
+
+
+@pytest.mark.guards("03.s36")
+def test_an_encoder_as_deep_and_wide_as_llama_is_as_large():
+    config = LLAMA_3["llama-3-405b"]
+    encoder = preset("bert-base", layers=config.layers, d=config.d, d_ff=4 * config.d, heads=config.heads)
+    assert count(encoder).total == pytest.approx(count_llama(config).total, rel=0.01)
+
+
+@pytest.mark.guards("03.s40")
+def test_encoders_are_found_below_and_above_gpt_1():
+    gpt = count(preset("gpt-1")).total
+    assert count(preset("bert-base")).total < gpt < count(preset("roberta-base")).total
+
+
+@pytest.mark.guards("03.s37")
+def test_a_masked_model_gives_a_distribution_too():
+    torch.manual_seed(0)
+    model = MaskedLM(Config(30, d=8, heads=2, layers=1, positions=6)).eval()
+    probabilities = torch.softmax(model(torch.tensor([[2, 4, 7, 3]])), -1)
+    assert probabilities.shape == (1, 4, 30)
+    torch.testing.assert_close(probabilities.sum(-1), torch.ones(1, 4))
+
+
+@pytest.mark.guards("03.s38")
+def test_making_a_model_causal_changes_no_parameter():
+    config = preset("bert-base")
+    assert count(replace(config, causal=True)) == count(config)
+
+
+@pytest.mark.guards("03.s42")
+def test_width_counts_the_numbers_of_a_token_not_the_capacity_of_a_node():
+    config = Config(10, d=16, heads=2, layers=1, positions=4)
+    hidden = Encoder(config).eval()(torch.tensor([[1, 2, 3]]))
+    assert hidden.shape == (1, 3, 16)
+    assert config.d_ff == 4 * config.d, "the hidden layer of the feed-forward is another size"
+
+
+# Diagrams
+
+
+GATINHO = """graph LR
+    A[Frase: "o gatinho corre rapidamente"] --> B(por palavras)"""
+SOFTMAX = """graph LR
+    A[Q, K, V] --> F[Softmax(QK^T/sqrt(dk))V]"""
+DRAW = """async (text) => {
+    try { await mermaid.render("figura", text); return "drawn" } catch (error) { return String(error) }
+}"""
+
+
+@pytest.mark.guards("03.s21", "03.s28")
+@pytest.mark.parametrize("diagram", [GATINHO, SOFTMAX], ids=["gatinho", "softmax"])
+def test_mermaid_refuses_the_labels_of_the_diagrams(page, book_url, diagram):
+    page.goto(f"{book_url}/book/intro.html")
+    page.add_script_tag(path="book/_static/vendor/bundles/mermaid.js")
+    assert page.evaluate(DRAW, 'graph LR\n    A["Softmax(QK^T)V"] --> B["a frase"]') == "drawn"
+    assert "rror" in page.evaluate(DRAW, diagram)

@@ -1,0 +1,190 @@
+"""A real JupyterLab on loopback, working on a copy of the book so that no test can change the notebooks."""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_notebook
+from playwright.sync_api import Locator, Page
+
+from tests.browser.chromium import WAIT_MS, wait_until
+from tools.console import ROOT
+
+START_SECONDS = 180  # for a machine that does other things; a server that is up ends the wait at once
+STOP_SECONDS = 60
+ANSWER_SECONDS = 10  # an answer that takes longer is asked for again
+PORT_LOST = "no available port could be found"  # what the server says then
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+# JupyterLab's anywidget gives a widget two seconds to be ready, and up on it after that; with every core busy
+# two seconds are nothing. The pages of the book have no such limit (tools/bundles/build.mjs).
+PATIENCE = f"""{{
+  const own = AbortSignal.timeout;
+  AbortSignal.timeout = ms => own.call(AbortSignal, Math.max(ms, {WAIT_MS}));
+}}"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Where the server listens, what opens it, and the folder of notebooks that it shows."""
+
+    base_url: str
+    token: str
+    folder: Path
+
+    def url(self, notebook: str) -> str:
+        """The address that opens one notebook in the full interface."""
+        return f"{self.base_url}/lab/tree/{notebook}?token={self.token}&reset"
+
+
+# --- the server ---------------------------------------------------------------------------------------------
+
+
+def silence_announcements(settings: Path) -> None:
+    """Answer beforehand the question about news, which would otherwise lie over the notebook."""
+    file = settings / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
+
+
+def launch(scratch: Path, folder: Path, token: str) -> subprocess.Popen:
+    """Start the server on a port that it chooses itself; it writes the address into its runtime folder."""
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        f"--ServerApp.root_dir={folder}",
+        "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.port=0",
+        f"--IdentityProvider.token={token}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    # Settings of the person who runs the tests must not leak in, nor the tests' settings out.
+    private = {
+        "JUPYTER_CONFIG_DIR": str(scratch / "config"),
+        "JUPYTER_RUNTIME_DIR": str(scratch / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(scratch / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(scratch / "workspaces"),
+        "IPYTHONDIR": str(scratch / "ipython"),
+    }
+    with open(scratch / "jupyterlab.log", "ab") as output:
+        return subprocess.Popen(
+            command, cwd=folder, env={**os.environ, **private}, stdout=output, stderr=subprocess.STDOUT
+        )
+
+
+def address(process: subprocess.Popen, scratch: Path, token: str) -> str | None:
+    """Where the server answers to its token; None while it does not."""
+    try:
+        said = json.loads((scratch / "runtime" / f"jpserver-{process.pid}.json").read_text(encoding="utf-8"))
+        base_url = f"http://127.0.0.1:{said['port']}"
+        urllib.request.urlopen(f"{base_url}/api/status?token={token}", timeout=ANSWER_SECONDS).close()
+        return base_url
+    except (ValueError, OSError):  # no file yet, half a file, no answer yet
+        return None
+
+
+def stop(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def start(scratch: Path, folder: Path, token: str) -> tuple[subprocess.Popen, str]:
+    """The server and its address; it is started again if another process took the port that it had chosen."""
+    process, deadline = launch(scratch, folder, token), time.monotonic() + START_SECONDS
+    try:
+        while time.monotonic() < deadline:
+            if base_url := address(process, scratch, token):
+                return process, base_url
+            if process.poll() is not None:
+                if PORT_LOST not in read_log(scratch):
+                    break
+                process = launch(scratch, folder, token)
+            time.sleep(0.1)
+        tail = re.sub(token, "***", read_log(scratch))[-2000:]
+        raise RuntimeError(f"JupyterLab did not start within {START_SECONDS} s:\n{tail}")
+    except BaseException:
+        stop(process)
+        raise
+
+
+def read_log(scratch: Path) -> str:
+    return (scratch / "jupyterlab.log").read_text(encoding="utf-8")
+
+
+@contextmanager
+def running_lab(scratch: Path) -> Iterator[Lab]:
+    """Start JupyterLab on a copy of book/ under the scratch folder, and stop it at the end."""
+    folder, token = scratch / "book", secrets.token_hex(16)
+    shutil.copytree(ROOT / "book", folder, ignore=shutil.ignore_patterns("_static", "_ext", ".*"))
+    silence_announcements(scratch / "settings")
+    process, base_url = start(scratch, folder, token)
+    try:
+        yield Lab(base_url, token, folder)
+    finally:
+        stop(process)
+
+
+# --- what a person does in it -------------------------------------------------------------------------------
+
+
+def open_notebook(page: Page, lab: Lab, name: str, cells: Sequence) -> None:
+    """Write a notebook and open it, with its kernel up: before that, "run" would ask for a kernel."""
+    page.add_init_script(PATIENCE)
+    nbformat.write(new_notebook(cells=list(cells), metadata={"kernelspec": KERNEL}), lab.folder / name)
+    page.goto(lab.url(name))
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+
+
+def run_all(page: Page) -> None:
+    """Run every cell, and wait until the last one has ended."""
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    wait_for_run(page.locator(".jp-CodeCell").last, after=0)
+
+
+def run_number(cell: Locator) -> int:
+    """The number of the cell's last run; 0 while it runs, and before it ever has."""
+    found = re.search(r"\d+", cell.locator(".jp-InputPrompt").inner_text())
+    return int(found.group()) if found else 0
+
+
+def wait_for_run(cell: Locator, after: int) -> None:
+    """Wait until a run later than number `after` has ended: by then Python has said all it had to say."""
+    assert wait_until(cell.page, lambda: run_number(cell) > after), "the cell's run does not end"
+
+
+def run(cell: Locator) -> Locator:
+    """Run a cell by keyboard and wait for the end of this very run; what the cell printed."""
+    before = run_number(cell)
+    cell.locator(".cm-content").click()
+    cell.page.keyboard.press("Control+Enter")
+    wait_for_run(cell, before)
+    return cell.locator(".jp-OutputArea-output pre")
+
+
+def expect_in_python(cell: Locator, text: str) -> None:
+    """Run a printing cell until it prints `text`: a busy kernel gets the last of many changes later.
+
+    `text` must name all that was changed; what it leaves out may still be on its way when it is printed.
+    """
+    printed = []
+
+    def knows() -> bool:
+        printed[:] = run(cell).all_inner_texts()
+        return text in "".join(printed)
+
+    assert wait_until(cell.page, knows), f"Python never printed {text!r}, last {printed}"

@@ -1,0 +1,394 @@
+"""The exact machinery of lib.corpus against brute force that shares no code with it.
+
+`language` expands the rules of a grammar into every sentence with its probability; each posterior and each
+floor is then recomputed from that table by plain sums over sentences, selections and replacements.
+"""
+
+import doctest
+import itertools
+import math
+from collections import defaultdict
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lib.corpus
+from lib.corpus import (
+    Grammar,
+    bidirectional_floor,
+    causal_floor,
+    floors,
+    leave_one_out,
+    log_probability,
+    mlm_floor,
+    next_word,
+    posterior,
+    sample,
+    topic_log_joint,
+)
+from lib.corruption import BERT_CHANNEL, MASK_ONLY, Channel
+from lib.vocabulary import SEP, SPECIAL_TOKENS
+
+# Two readings of "vela caiu", an optional end, agreement across words, a word shared by three classes.
+TOY = {
+    "S": [(3, "MAR"), (1, "CASA")],
+    "MAR": [(2, "(quem a NF ) caiu"), (1, "o NM V FIM")],
+    "CASA": [(1, "a NF V"), (1, "(quem a vela ) caiu")],
+    "NF": [(1, "vela"), (3, "manga")],
+    "NM": [(1, "banco"), (1, "barco")],
+    "V": [(1, "caiu"), (2, "barco")],
+    "FIM": [(1, ""), (1, "V")],
+}
+RECURSIVE = {
+    "S": [(1, "N V RESTO")],
+    "RESTO": [(1, ""), (1, "ADV RESTO")],
+    "N": [(1, "a"), (1, "b")],
+    "V": [(1, "c")],
+}
+RECURSIVE["ADV"] = [(2, "d"), (1, "a")]
+
+
+def language(rules, symbols=("S",)):
+    """Every word sequence that the symbols expand to, with its probability, straight from the rules."""
+    if not symbols:
+        return {(): 1.0}
+    head, tail = symbols[0], language(rules, symbols[1:])
+    if head == ")" or (head.startswith("(") and len(head) > 1):
+        heads = {(): 1.0}
+    elif head not in rules:
+        heads = {(head,): 1.0}
+    else:
+        heads = defaultdict(float)
+        total = sum(weight for weight, _ in rules[head])
+        for weight, body in rules[head]:
+            for words, p in language(rules, tuple(body.split())).items():
+                heads[words] += p * weight / total
+    result = defaultdict(float)
+    for (left, p), (right, q) in itertools.product(heads.items(), tail.items()):
+        result[left + right] += p * q
+    return dict(result)
+
+
+def table_entropy(table):
+    total = sum(table.values())
+    return -sum(p / total * math.log(p / total) for p in table.values() if p > 0)
+
+
+def brute_next(table, prefix, grammar):
+    row = torch.zeros(len(grammar), dtype=torch.float64)
+    for words, p in table.items():
+        if words[: len(prefix)] == prefix:
+            row[SEP if len(words) == len(prefix) else grammar.vocabulary.ids[words[len(prefix)]]] += p
+    return row / row.sum()
+
+
+def brute_posterior(table, seen, position, grammar, likelihood):
+    """P(word at position | seen), where likelihood(j, word) is the chance of what is seen at j."""
+    row = torch.zeros(len(grammar), dtype=torch.float64)
+    for words, p in table.items():
+        if len(words) == len(seen):
+            weight = p * math.prod(likelihood(j, word) for j, word in enumerate(words))
+            row[grammar.vocabulary.ids[words[position]]] += weight
+    return row / row.sum()
+
+
+def channel_likelihood(seen, position, channel, rate, replacements):
+    """BERT's corruption written out case by case: selected at `position`, unknown elsewhere."""
+
+    def selected(word, y):
+        if y == "[MASK]":
+            return channel.mask
+        return channel.random / replacements + channel.keep * (y == word)
+
+    def likelihood(j, word):
+        if j == position:
+            return selected(word, seen[j])
+        return rate * selected(word, seen[j]) + (1 - rate) * (seen[j] == word)
+
+    return likelihood
+
+
+def vocabulary(grammar):
+    return grammar.vocabulary[len(SPECIAL_TOKENS) :]
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return Grammar(TOY), language(TOY)
+
+
+def test_total_probability_is_one_and_each_sentence_has_its_own(toy):
+    grammar, table = toy
+    assert sum(table.values()) == pytest.approx(1, abs=1e-12)
+    for words, p in table.items():
+        assert log_probability(grammar, words).exp().item() == pytest.approx(p, rel=1e-12)
+    outside = [s for s in itertools.product(vocabulary(grammar), repeat=3) if s not in table]
+    assert outside
+    assert all(log_probability(grammar, words) == -math.inf for words in outside)
+
+
+def test_next_word_equals_brute_force_at_every_prefix(toy):
+    grammar, table = toy
+    for words in table:
+        expected = torch.stack([brute_next(table, words[:i], grammar) for i in range(len(words) + 1)])
+        torch.testing.assert_close(next_word(grammar, words), expected)
+
+
+def test_posterior_equals_brute_force_for_every_pattern_of_hidden_words(toy):
+    grammar, table = toy
+    for words in table:
+        for pattern in itertools.product((False, True), repeat=len(words)):
+            seen = ["[MASK]" if hide else word for word, hide in zip(words, pattern, strict=True)]
+            expected = torch.stack(
+                [
+                    brute_posterior(table, seen, i, grammar, lambda j, w, s=seen: s[j] in ("[MASK]", w))
+                    for i in range(len(words))
+                ]
+            )
+            torch.testing.assert_close(posterior(grammar, seen), expected)
+            torch.testing.assert_close(posterior(grammar, words, hidden=pattern), expected)
+
+
+def test_leave_one_out_is_the_posterior_of_each_word_hidden_alone(toy):
+    grammar, table = toy
+    for words in table:
+        rows = leave_one_out(grammar, words)
+        for i in range(len(words)):
+            seen = [*words[:i], "[MASK]", *words[i + 1 :]]
+            torch.testing.assert_close(rows[i], posterior(grammar, seen)[i])
+
+
+@pytest.mark.parametrize(
+    ("rate", "channel"),
+    [
+        (0.15, BERT_CHANNEL),
+        (0.4, Channel(0.5, 0.3, 0.2)),
+        (1.0, Channel(0.0, 0.6, 0.4)),
+        (0.2, Channel(0.7, 0.0, 0.3)),
+    ],
+)
+def test_channel_posterior_equals_brute_force_for_every_observation(toy, rate, channel):
+    grammar, table = toy
+    symbols = vocabulary(grammar) if channel.mask == 0 else ("[MASK]", *vocabulary(grammar))
+    observations = itertools.product(symbols, repeat=3)
+    if channel.random == 0:  # then only a sentence with some words hidden can be seen
+        observations = {
+            tuple("[MASK]" if h else w for w, h in zip(words, hide, strict=True))
+            for words in table
+            for hide in itertools.product((0, 1), repeat=len(words))
+        }
+    for seen in observations:
+        rows = posterior(grammar, seen, channel=channel, rate=rate)
+        for i in range(len(seen)):
+            likelihood = channel_likelihood(seen, i, channel, rate, len(vocabulary(grammar)))
+            torch.testing.assert_close(rows[i], brute_posterior(table, seen, i, grammar, likelihood))
+
+
+def brute_floors(table, grammar, rate):
+    """The four floors as sums over the whole language; the last over every observation of every sentence."""
+    words_per_sentence = sum(p * len(words) for words, p in table.items())
+    causal = table_entropy(table) / (words_per_sentence + 1)
+    contexts = defaultdict(lambda: defaultdict(float))
+    for words, p in table.items():
+        for i, word in enumerate(words):
+            contexts[i, (*words[:i], None, *words[i + 1 :])][word] += p
+    both_sides = sum(sum(t.values()) * table_entropy(t) for t in contexts.values()) / words_per_sentence
+    results = [causal, both_sides]
+    for channel in (MASK_ONLY, BERT_CHANNEL):
+        contexts = defaultdict(lambda: defaultdict(float))
+        for words, p in table.items():
+            for i in range(len(words)):
+                for seen in itertools.product(("[MASK]", *vocabulary(grammar)), repeat=len(words)):
+                    likelihood = channel_likelihood(seen, i, channel, rate, len(vocabulary(grammar)))
+                    weight = p * math.prod(likelihood(j, word) for j, word in enumerate(words))
+                    if weight:
+                        contexts[i, seen][words[i]] += weight
+        results.append(
+            sum(sum(t.values()) * table_entropy(t) for t in contexts.values()) / words_per_sentence
+        )
+    return results
+
+
+@pytest.fixture(scope="module")
+def toy_floors(toy):
+    return brute_floors(toy[1], toy[0], 0.15)
+
+
+def test_exact_floors_equal_brute_force(toy, toy_floors):
+    found = floors(toy[0])
+    for floor, expected in zip(
+        (found.causal, found.bidirectional, found.mlm, found.mlm_channel), toy_floors, strict=True
+    ):
+        assert floor.exact and floor.half_width == 0
+        assert floor.value == pytest.approx(expected, abs=1e-10)
+
+
+def test_sampled_floors_agree_with_brute_force(toy, toy_floors):
+    grammar, _ = toy
+    options = {"sentences": 8000, "seed": 3, "limit": 0}
+    sampled = [
+        causal_floor(grammar, **options),
+        bidirectional_floor(grammar, **options),
+        mlm_floor(grammar, MASK_ONLY, **options),
+        mlm_floor(grammar, BERT_CHANNEL, **options),
+    ]
+    for floor, expected in zip(sampled, toy_floors, strict=True):
+        assert not floor.exact
+        assert 0 < floor.half_width < 0.05 * expected
+        assert abs(floor.value - expected) < 2 * floor.half_width  # about 4 standard errors
+
+
+def test_stated_interval_covers_the_truth_as_often_as_it_says(toy, toy_floors):
+    grammar, _ = toy
+    hits = 0
+    for seed in range(100):
+        floor = bidirectional_floor(grammar, sentences=400, seed=seed, limit=0)
+        hits += abs(floor.value - toy_floors[1]) <= floor.half_width
+    assert 88 <= hits <= 100  # 95 expected; fewer than 88 has probability 0.002
+
+
+def test_right_recursion_gives_an_unbounded_language_with_exact_probabilities():
+    grammar = Grammar(RECURSIVE)
+    assert log_probability(grammar, "a c d d a").exp().item() == pytest.approx(
+        0.5 * (0.5 * 2 / 3) ** 2 * (0.5 / 3) * 0.5
+    )
+    # 1 bit for N, then a geometric number of adverbs: 1 bit to go on or stop, H(1/3) for each adverb.
+    choice = math.log(2)
+    adverb = -(2 / 3) * math.log(2 / 3) - (1 / 3) * math.log(1 / 3)
+    assert causal_floor(grammar).value == pytest.approx((choice + 2 * choice + adverb) / 4, abs=1e-10)
+
+
+def test_floors_of_an_unbounded_language():
+    """S is n times "a", P(n) = 2^-n: the causal model pays 1 bit a token, a hidden "a" can only be "a"."""
+    found = floors(Grammar({"S": [(1, "a S"), (1, "a")]}), sentences=200)
+    assert found.causal.exact and not found.bidirectional.exact
+    assert found.causal.value == pytest.approx(2 * math.log(2) / 3)
+    assert found.bidirectional.value == found.mlm.value == found.mlm_channel.value == 0
+
+
+def test_sentence_frequencies_match_their_probabilities(toy):
+    grammar, table = toy
+    count = 40_000
+    drawn = defaultdict(int)
+    for row in sample(grammar, count, seed=1).ids.tolist():
+        drawn[tuple(grammar.decode(row))] += 1
+    assert set(drawn) == set(table)
+    statistic = sum((drawn[words] - count * p) ** 2 / (count * p) for words, p in table.items())
+    freedom = len(table) - 1
+    assert statistic < freedom + 4.5 * math.sqrt(2 * freedom)
+
+
+def test_topic_posterior_equals_brute_force():
+    grammar = Grammar(TOY, topics=("MAR", "CASA"))
+    for words in language(TOY):
+        joint = [
+            language(TOY, (topic,)).get(words, 0.0) * prior
+            for topic, prior in (("MAR", 0.75), ("CASA", 0.25))
+        ]
+        torch.testing.assert_close(
+            topic_log_joint(grammar, words).exp(), torch.tensor(joint, dtype=torch.float64)
+        )
+
+
+@st.composite
+def grammars(draw):
+    """Random grammars: two layers of nonterminals over five words, empty bodies and shared words included."""
+    words = st.sampled_from("abcde")
+    weights = st.integers(1, 5)
+    rules = {f"L{i}": draw(st.lists(st.tuples(weights, words), min_size=1, max_size=3)) for i in range(2)}
+    inner = st.lists(st.sampled_from([*"abcde", "L0", "L1"]), max_size=2).map(" ".join)
+    rules |= {f"M{i}": draw(st.lists(st.tuples(weights, inner), min_size=1, max_size=3)) for i in range(2)}
+    outer = st.lists(st.sampled_from([*"abc", "L0", "L1", "M0", "M1"]), max_size=2).map(
+        lambda s: " ".join(["L0", *s])
+    )
+    rules["S"] = draw(st.lists(st.tuples(weights, outer), min_size=1, max_size=3))
+    return rules
+
+
+@settings(max_examples=60, deadline=None)
+@given(grammars(), st.randoms(use_true_random=False))
+def test_random_grammars_agree_with_brute_force(rules, random):
+    grammar, table = Grammar(rules), language(rules)
+    words = random.choice(sorted(table))
+    seen = [random.choice(("[MASK]", random.choice(vocabulary(grammar)), word)) for word in words]
+    rows = posterior(grammar, seen, channel=BERT_CHANNEL)
+    position = random.randrange(len(words))
+    likelihood = channel_likelihood(seen, position, BERT_CHANNEL, 0.15, len(vocabulary(grammar)))
+    torch.testing.assert_close(rows[position], brute_posterior(table, seen, position, grammar, likelihood))
+    torch.testing.assert_close(
+        next_word(grammar, words)[position], brute_next(table, words[:position], grammar)
+    )
+    left = causal_floor(grammar)
+    assert left.exact
+    length = sum(p * len(w) for w, p in table.items())
+    assert left.value * (length + 1) == pytest.approx(table_entropy(table), abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(grammars())
+def test_context_on_both_sides_never_costs(rules):
+    """H(word | left) >= H(word | left and right): information on the right cannot raise an entropy.
+
+    The causal model also pays for the end of the sentence, which the bidirectional one sees; the sum over a
+    whole sentence is thus never smaller on the causal side.
+    """
+    grammar = Grammar(rules)
+    length = sum(p * len(w) for w, p in language(rules).items())
+    left, both = causal_floor(grammar), bidirectional_floor(grammar)
+    assert left.value * (length + 1) >= both.value * length - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"A": [(1, "a")]}, "start"),
+        ({"S": []}, "no alternative"),
+        ({"S": [(0, "a")]}, "positive"),
+        ({"S": [(float("nan"), "a")]}, "positive"),
+        ({"S": [(1, "")]}, "no words"),
+        ({"S": [(1, "S a"), (1, "a")]}, "left-recursive"),
+        ({"S": [(1, "a S b"), (1, "c")]}, "end of a body"),
+        ({"S": [(1, "a S")]}, "never end"),
+        ({"S": [(1, "(x a")]}, "brackets"),
+        ({"S": [(1, "a [MASK]")]}, "special"),
+    ],
+)
+def test_a_grammar_that_cannot_work_is_refused_with_its_reason(rules, message):
+    with pytest.raises(ValueError, match=message):
+        Grammar(rules)
+
+
+def test_bad_sentences_are_refused(toy):
+    grammar, _ = toy
+    with pytest.raises(ValueError, match="not in the vocabulary"):
+        posterior(grammar, "a zebra caiu")
+    with pytest.raises(ValueError, match="probability zero"):
+        posterior(grammar, "caiu a vela")
+    with pytest.raises(ValueError, match="no sentence of 9 words"):
+        posterior(grammar, ["[MASK]"] * 9)
+    with pytest.raises(ValueError, match="shape"):
+        posterior(grammar, "a vela caiu", hidden=[True])
+    with pytest.raises(ValueError, match="PAD"):
+        posterior(grammar, torch.tensor([[0, 5, 6]]))
+    with pytest.raises(ValueError, match=r"\[MASK\]"):
+        next_word(grammar, "a [MASK]")
+    with pytest.raises(ValueError, match="rate must be above 0"):
+        mlm_floor(grammar, rate=0)
+
+
+def test_text_form_reads_the_same_grammar(toy):
+    text = "\n".join(
+        f"{name} -> " + " | ".join(f"{w} {body}" for w, body in alts) for name, alts in TOY.items()
+    )
+    grammar = Grammar.from_text(text + "\n# a comment\n")
+    assert grammar.vocabulary == toy[0].vocabulary
+    torch.testing.assert_close(grammar.arc_probability, toy[0].arc_probability)
+    with pytest.raises(ValueError, match="line 1"):
+        Grammar.from_text("S = a b")
+
+
+def test_the_example_of_the_package_is_true():
+    results = doctest.testmod(lib.corpus)
+    assert results.attempted >= 4 and results.failed == 0

@@ -1,0 +1,554 @@
+"""Every checker is proven: on wrong answers, on right ones written differently, and on hostile ones."""
+
+import ast
+import contextlib
+import importlib
+import inspect
+import math
+import os
+import random
+import re
+import sys
+import time
+
+import numpy
+import pytest
+import torch
+
+from lib.exercises import student
+from lib.exercises.catalogue import (
+    CODE,
+    NUMBER,
+    OPEN,
+    all_exercises,
+    exercises,
+    general_mistakes,
+)
+from lib.exercises.checkers import checker_of
+from lib.exercises.isolation import (
+    LARGEST,
+    Forked,
+    NotPlainData,
+    OutOfTime,
+    ProcessEnded,
+    Threaded,
+    TooLarge,
+)
+from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker
+from lib.exercises.values import NotAnAnswer, passes_for, plain, restored, show
+from tests.lib.exercises.wrong_answers import answers, prove, summary
+
+CHECKED = [e for e in all_exercises() if e.kind != OPEN]
+IN_CODE = [e for e in CHECKED if e.kind == CODE]
+GENERAL = general_mistakes().keys()
+
+
+def by_name(exercise):
+    return exercise.name
+
+
+@pytest.mark.parametrize("exercise", CHECKED, ids=by_name)
+def test_wrong_answers_get_the_right_hint_and_right_ones_pass(exercise):
+    proof = prove(exercise.name)
+    assert not proof.mistaken and not proof.refused, "\n".join(proof.mistaken + proof.refused)
+    unreached = exercise.mistakes.keys() - proof.reached
+    assert not unreached, f"no wrong answer leads to the hints {sorted(unreached)}"
+
+
+def test_the_count_is_printed(capsys):
+    line = summary([prove(e.name) for e in CHECKED])
+    with capsys.disabled():
+        print(f"\n{line}")
+    n, total, m, all_right = map(int, re.findall(r"\d+", line))
+    assert n == total and m == all_right
+
+
+def test_the_catalogue_is_large_enough():
+    sizes = {e.name: len(answers(e)[0]) for e in IN_CODE}
+    assert min(sizes.values()) >= 5 and sum(sizes.values()) >= 120, sizes
+    assert all(len(answers(e)[1]) >= 2 for e in IN_CODE), "the solution, and one written in another way"
+
+
+@pytest.mark.parametrize("name", ["softmax", "masked_weights", "zscore", "cross_entropy", "mean_pool"])
+def test_the_verdict_does_not_depend_on_the_default_precision(name):
+    exercise = next(e for e in CHECKED if e.name == name)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
+        for mistake, answer in answers(exercise)[0][:3]:
+            assert checker_of(exercise).verdict(answer).mistake == mistake
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+# Hostile answers
+
+
+class AlwaysEqual:
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+class EvilTensor(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        raise SystemExit("no")
+
+
+class EvilLength(list):
+    def __len__(self):
+        raise KeyboardInterrupt
+
+
+class EvilCallable:
+    __name__ = property(lambda self: 1 / 0)
+
+    def __call__(self, *inputs):
+        raise BaseException("anything")
+
+
+def _prints(*inputs):
+    print(inputs[0])
+
+
+def _leaves(*inputs):
+    sys.exit(0)
+
+
+def _exits(*inputs):
+    os._exit(0)
+
+
+def _fills_memory(*inputs):
+    hoard = []
+    while True:
+        hoard.append(bytearray(2**28))
+
+
+def _big_tensor(*inputs):
+    return torch.zeros(2**40)
+
+
+def _recurses(*inputs):
+    return _recurses(*inputs)
+
+
+def _mutates(*inputs):
+    for value in inputs:
+        if isinstance(value, torch.Tensor):
+            value.zero_()
+        elif isinstance(value, list):
+            value.append(0)
+        elif isinstance(value, set):
+            value.clear()
+    return inputs[0]
+
+
+HOSTILE = {
+    "prints": (_prints, {"imprime"}),
+    "returns nothing": (lambda *inputs: None, {"sem_retorno"}),
+    "leaves": (_leaves, {"excecao"}),
+    "exits": (_exits, {"saiu"}),
+    "memory": (_fills_memory, {"memoria", "saiu"}),
+    "big tensor": (_big_tensor, {"memoria"}),
+    "recursion": (_recurses, {"excecao"}),
+    "raises": (lambda *inputs: 1 / 0, {"excecao"}),
+    "always equal": (lambda *inputs: AlwaysEqual(), {"tipo"}),
+    "evil tensor": (lambda *inputs: torch.zeros(2).as_subclass(EvilTensor), None),
+    "evil length": (lambda *inputs: EvilLength(), {"tipo"}),
+    "evil callable": (EvilCallable(), {"excecao"}),
+    "wrong type": (lambda *inputs: {"a": 1}, {"tipo"}),
+    "bytes": (lambda *inputs: b"", {"tipo"}),
+    "endless list": (lambda *inputs: [0] * 2_000_000, {"forma"}),
+    "endless tensor": (lambda *inputs: torch.zeros(1).expand(2**40), {"forma"}),
+    "a number": (lambda *inputs: float("nan"), None),
+    "an infinity": (lambda *inputs: float("-inf"), None),
+    "nan tensor": (lambda *inputs: torch.full((3, 3), torch.nan), None),
+    "its input": (lambda *inputs: inputs[0], None),
+    "no arguments": (lambda: 1, {"excecao"}),
+    "a type": (int, None),
+    "mutates": (_mutates, None),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_answers_are_rejected_everywhere(name):
+    answer, mistakes = HOSTILE[name]
+    one = [IN_CODE[0]] if name == "memory" else IN_CODE[::8]  # filling the memory takes seconds
+    everywhere = IN_CODE if name in ("its input", "mutates") else IN_CODE[::3]
+    for exercise in one if mistakes else everywhere:
+        verdict = checker_of(exercise).verdict(answer)
+        assert verdict.status == WRONG, f"{exercise.name}: {verdict.text}"
+        assert mistakes is None or verdict.mistake in mistakes, f"{exercise.name}: {verdict.text}"
+
+
+def _patches(*inputs):
+    """Makes everything equal to everything in the process where it runs."""
+    for name in ("allclose", "equal", "isclose"):
+        setattr(torch, name, lambda *_, **__: True)
+    torch.Tensor.__eq__ = torch.Tensor.all = torch.Tensor.any = lambda *_, **__: True
+    for module in [m for name, m in sys.modules.items() if name.startswith("lib.exercises")]:
+        module.same = lambda *_: True
+    Checker.judge = Checker.verdict = lambda *_: student.Verdict(RIGHT, "", "")
+    return 0
+
+
+def _forges(*inputs):
+    """Says "right" in every way that it finds: the screen, and every open file."""
+    print("✔ Certo! A resposta passou em todas as verificações.")
+    for number in range(3, 30):
+        with contextlib.suppress(OSError):
+            os.write(number, b'{"value": "certo"}')
+    os._exit(0)
+
+
+def _closes(*inputs):
+    os.closerange(0, 30)
+    return 0
+
+
+@pytest.mark.parametrize("answer", [_patches, _forges, _closes])
+def test_no_answer_decides_its_own_verdict(answer):
+    for exercise in IN_CODE[::6]:
+        assert checker_of(exercise).verdict(answer).status == WRONG, exercise.name
+        assert checker_of(exercise).verdict(exercise.function()).status == RIGHT, exercise.name
+
+
+def test_an_answer_never_runs_in_the_folder_of_its_caller(tmp_path, monkeypatch):
+    """A file named without its folder, read, written or deleted, is none of the caller's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "isca.txt").write_text("viva")
+
+    def deletes(n):
+        with open("escrito.txt", "w") as file:
+            file.write("x")
+        os.remove("isca.txt")
+
+    verdict = checker_of(exercises(1)[0]).verdict(deletes)
+    assert verdict.mistake == "excecao" and "FileNotFoundError" in verdict.text
+    assert [path.name for path in tmp_path.iterdir()] == ["isca.txt"]
+
+
+def test_an_answer_leaves_nothing_behind(tmp_path):
+    """Neither the child that it started nor the folder in which it ran."""
+    told = tmp_path / "told"
+
+    def starts_another(n):
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+        told.write_text(f"{child} {os.getcwd()}")
+
+    assert checker_of(exercises(1)[0]).verdict(starts_another).mistake == "sem_retorno"
+    child, folder = told.read_text().split()
+    deadline = time.monotonic() + 10  # a signal takes its time
+    while _alive(int(child)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(int(child)) and not os.path.exists(folder)
+
+
+def _alive(pid):
+    """Whether it still runs: one that was killed may wait for whoever adopts it."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as state:
+        return state.read().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def test_an_answer_can_ask_for_its_parent_and_the_verdict_stands():
+    def asks(n):
+        os.kill(os.getppid(), 0)  # signal 0 does nothing
+        return torch.ones(n, n).tril().bool()
+
+    assert checker_of(exercises(1)[0]).verdict(asks).status == RIGHT
+
+
+def test_the_callers_own_random_numbers_are_not_touched():
+    torch.manual_seed(0), random.seed(0), numpy.random.seed(0)
+    before = torch.get_rng_state(), random.getstate()
+    exercise = next(e for e in IN_CODE if e.name == "select_positions")
+    assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
+    assert torch.equal(torch.get_rng_state(), before[0]) and random.getstate() == before[1]
+
+
+def test_a_function_that_changes_its_input_is_caught_wherever_one_can_be_changed():
+    changeable = ("softmax", "mlm_labels", "corrupt", "sentence_pair", "wordpiece", "divergence", "zscore")
+    for exercise in (e for e in IN_CODE if e.name in changeable):
+        assert checker_of(exercise).verdict(_mutates).mistake == "altera_entrada", exercise.name
+
+
+def _endless(*inputs):
+    while True:
+        pass
+
+
+def _swallows_everything(*inputs):
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(60)
+
+
+@pytest.mark.parametrize("answer", [_endless, _swallows_everything])
+def test_an_endless_answer_is_stopped(answer):
+    check = checker_of(exercises(1)[0])
+    started = time.monotonic()
+    assert check.verdict(answer, seconds=0.5).mistake == "tempo"
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("answer", [3, "minha_mascara", None, [1], torch.ones(2)])
+def test_something_that_is_not_a_function_is_named(answer):
+    assert checker_of(exercises(1)[0]).verdict(answer).mistake == "nao_funcao"
+
+
+@pytest.mark.parametrize("answer", ["2/3", True, [1], {}, torch.ones(2), object(), 1j])
+def test_something_that_is_not_a_number_is_named(answer):
+    for exercise in (e for e in CHECKED if e.kind == NUMBER):
+        assert checker_of(exercise).verdict(answer).mistake == "tipo"
+
+
+def test_a_number_that_is_not_finite_is_rejected():
+    for exercise in (e for e in CHECKED if e.kind == NUMBER):
+        assert checker_of(exercise).verdict(float("nan")).mistake == "nan"
+        assert checker_of(exercise).verdict(float("inf")).status == WRONG
+
+
+# What the student reads
+
+
+@pytest.mark.parametrize("exercise", CHECKED, ids=by_name)
+def test_an_unanswered_exercise_invites(exercise):
+    space = {}
+    exec(exercise.stub(), {"torch": torch}, space)
+    verdict = checker_of(exercise).verdict(space[exercise.answer])
+    assert verdict.status == TO_DO and verdict.text.startswith("✎ Sua vez: complete")
+
+    def raises(*_):
+        raise NotImplementedError
+
+    if exercise.kind == CODE:
+        assert checker_of(exercise).verdict(raises).status == TO_DO
+
+
+def test_the_call_in_the_notebook_prints_the_verdict(capsys):
+    check = checker_of(exercises(1)[0])
+    check(lambda n: ~torch.ones(n, n).tril().bool())
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "✘ Ainda não."
+    for line in (
+        "Entrada:   n = 3",
+        "Esperado:  [[True, False, False]",
+        "Recebido:  [[False, True, True]",
+        "Dica:",
+    ):
+        assert line in out
+    check(lambda n: torch.ones(n, n).tril().bool())
+    assert capsys.readouterr().out.startswith("✔ Certo!")
+
+
+def test_equal_numbers_in_another_kind_of_object_are_told_apart():
+    verdict = checker_of(exercises(1)[0]).verdict(lambda n: torch.ones(n, n).tril())
+    assert "Tipo:      esperado tensor de booleanos, recebido tensor de reais" in verdict.text
+    shift = checker_of(next(e for e in IN_CODE if e.name == "shift"))
+    verdict = shift.verdict(lambda ids: (ids[:, :-1].tolist(), ids[:, 1:].tolist()))
+    assert "esperado sequência com tensor de inteiros, recebido sequência com sequência" in verdict.text
+
+
+def test_while_grading_the_calls_are_silent(capsys, monkeypatch):
+    monkeypatch.setattr(Checker, "silent", True)
+    checker_of(exercises(1)[0])(lambda n: 1)
+    assert capsys.readouterr().out == ""
+
+
+def test_hints_are_distinct_and_say_something():
+    for exercise in CHECKED:
+        hints = list(exercise.mistakes.values())
+        assert len(set(hints)) == len(hints) and all(len(h) > 20 for h in hints), exercise.name
+        assert not exercise.mistakes.keys() & GENERAL, "a hint of its own has its own key"
+
+
+def test_messages_stay_small():
+    for exercise in IN_CODE:
+        wrong, _ = answers(exercise)
+        assert len(checker_of(exercise).verdict(wrong[0][1]).text) < 1500, exercise.name
+
+
+# The texts and the solutions
+
+
+@pytest.mark.parametrize("chapter", range(1, 6))
+def test_a_chapter_has_at_least_six_exercises_of_each_kind(chapter):
+    kinds = [e.kind for e in exercises(chapter)]
+    assert (
+        len(kinds) >= 6
+        and kinds.count(CODE) >= 4
+        and 1 <= kinds.count(NUMBER) <= 2
+        and kinds.count(OPEN) == 1
+    )
+    code = [e.minutes for e in exercises(chapter) if e.kind == CODE]
+    assert code[0] == min(code) or code[0] <= code[-1], "the first exercise is not the longest"
+
+
+@pytest.mark.parametrize("exercise", IN_CODE, ids=by_name)
+def test_a_solution_has_3_to_12_lines_and_its_stub_is_cut_from_it(exercise):
+    code = exercise.solution_code()
+    function = ast.parse(code).body[0]
+    lines = [line for line in code.splitlines()[function.body[0].end_lineno :] if line.strip()]
+    assert 3 <= 1 + len(lines) <= 12
+    assert max(map(len, code.splitlines())) <= 96, "a reader should not have to scroll"
+    stub = ast.parse(exercise.stub()).body[0]
+    assert ast.dump(stub.args) == ast.dump(function.args) and stub.name == function.name == exercise.answer
+    assert ast.get_docstring(stub) == ast.get_docstring(function)
+    assert ast.unparse(stub.body[1:]) == "return ..."
+
+
+def test_names_and_answers_are_unique():
+    for names in (
+        [e.name for e in all_exercises()],
+        [e.answer for e in CHECKED],
+        [e.title for e in all_exercises()],
+    ):
+        assert len(set(names)) == len(names)
+
+
+def test_every_checker_belongs_to_an_exercise():
+    for chapter in range(1, 6):
+        module = importlib.import_module(f"lib.exercises.ch{chapter}")
+        checkers = {name for name, value in vars(module).items() if isinstance(value, Checker)}
+        assert checkers == {e.check_name for e in exercises(chapter) if e.kind != OPEN}
+
+
+def test_hints_named_in_a_checker_exist():
+    """A key written in a checker that no text has would only show when a student makes that mistake."""
+    for chapter in range(1, 6):
+        known = {key for e in exercises(chapter) for key in e.mistakes} | GENERAL
+        tree = ast.parse(inspect.getsource(importlib.import_module(f"lib.exercises.ch{chapter}")))
+        calls = [c for c in ast.walk(tree) if isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute)]
+        named = {k.arg for c in calls if c.func.attr == "expect" for k in c.keywords} - {"digits"}
+        named |= {
+            ast.literal_eval(c.args[1]) for c in calls if c.func.attr == "require" and _literal(c.args[1])
+        }
+        assert len(named) > 30 and named <= known, f"chapter {chapter}: {sorted(named - known)}"
+
+
+def _literal(node):
+    return isinstance(node, ast.Constant)
+
+
+# The parts
+
+
+def test_values_are_compared_by_kind_and_within_rounding():
+    assert passes_for(torch.tensor([1.0]), torch.tensor([1.0 + 1e-7])) and not passes_for(
+        torch.tensor([1.0]), torch.tensor([1])
+    )
+    assert (
+        passes_for([1, 2], (1, 2))
+        and passes_for(torch.tensor(2), 2)
+        and not passes_for([1], [1, 2])
+        and not passes_for(True, 1)
+    )
+    assert (
+        passes_for(float("nan"), float("nan"))
+        and passes_for(float("inf"), float("inf"))
+        and not passes_for(1, "1")
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.tensor([[1.5, -math.inf], [math.nan, 0.0]]),
+        torch.tensor(3),
+        torch.tensor([True, False]),
+        torch.zeros(0, 4, dtype=torch.long),
+        torch.tensor([1.5], dtype=torch.bfloat16),
+        torch.eye(3)[:, 1:].T,
+        torch.ones(2, requires_grad=True) * 2,
+        [1, (2.5, "a", None, True)],
+        numpy.float32(0.5),
+    ],
+)
+def test_a_value_told_in_plain_data_comes_back_the_same(value):
+    assert passes_for(restored(plain(value)), float(value) if isinstance(value, numpy.float32) else value)
+
+
+def test_telling_refuses_what_it_does_not_know():
+    for value in (AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.empty(3, device="meta")):
+        with pytest.raises(NotAnAnswer) as refused:
+            plain(value)
+        assert not refused.value.large
+    for value in ([[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000):
+        with pytest.raises(NotAnAnswer) as refused:
+            plain(value)
+        assert refused.value.large
+    for reply in ({"dtype": "Tensor", "shape": [1], "bytes": b"1"}, {}, {"dtype": "int64"}, b"1", {1}):
+        with pytest.raises((NotAnAnswer, LookupError, TypeError, ValueError)):
+            restored(reply)
+
+
+def test_long_values_are_shown_short():
+    assert len(show(list(range(1000)))) <= 220 and show(torch.zeros(9, 9)) == "um tensor de forma (9, 9)"
+
+
+class Target:
+    """What the tests below put into a process of its own."""
+
+    touched = 0
+
+    def touch(self):
+        self.touched += 1
+        return self.touched
+
+    def fail(self):
+        return 1 / 0
+
+    def sleep(self):
+        time.sleep(60)
+
+    def flood(self):
+        return b"0" * (LARGEST + 1)
+
+    def an_object(self):
+        return self
+
+    def part(self, name):
+        return Target()
+
+
+def test_work_apart_cannot_touch_this_process():
+    target = Target()
+    with Forked(target) as apart:
+        assert [apart.ask("touch", seconds=5) for _ in range(2)] == [1, 2] and target.touched == 0
+        with apart.fork("any", seconds=5) as copy:
+            assert copy.ask("touch", seconds=5) == 1
+        assert apart.ask("touch", seconds=5) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [("fail", ProcessEnded), ("sleep", OutOfTime), ("flood", TooLarge), ("an_object", NotPlainData)],
+)
+def test_what_goes_wrong_apart_is_named(method, problem):
+    with Forked(Target()) as apart, pytest.raises(problem):
+        apart.ask(method, seconds=1)
+
+
+def test_without_fork_a_thread_keeps_the_time():
+    with Threaded(Target()) as apart:
+        assert apart.ask("touch", seconds=5) == 1
+        with apart.fork("any", seconds=5) as part:
+            assert part.ask("touch", seconds=5) == 1
+        with pytest.raises(OutOfTime):
+            apart.ask("sleep", seconds=0.1)
+        with pytest.raises(NotPlainData):
+            apart.ask("an_object", seconds=5)
+
+
+def test_without_fork_the_verdicts_are_the_same(monkeypatch):
+    monkeypatch.setattr(student, "Isolated", Threaded)
+    exercise = exercises(1)[0]
+    assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
+    for mistake, answer in answers(exercise)[0][:3]:
+        assert checker_of(exercise).verdict(answer).mistake == mistake

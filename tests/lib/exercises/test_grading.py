@@ -1,0 +1,344 @@
+"""Grading a folder: right, wrong, broken, hostile and huge notebooks, each on its own."""
+
+import csv
+import io
+import os
+import time
+from html.parser import HTMLParser
+
+import nbformat
+import psutil
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from lib.exercises import answers, grading
+from lib.exercises.__main__ import main
+from lib.exercises.answers import (
+    BLANK,
+    BROKEN,
+    NOT_FOUND,
+    OLD,
+    TO_READ,
+    cells_of,
+    grade_cells,
+)
+from lib.exercises.catalogue import CODE, NUMBER, exercises
+from lib.exercises.grading import Mark, Report, grade_notebook
+from lib.exercises.student import RIGHT, TO_DO, WRONG
+from lib.exercises.tables import write_csv, write_html
+from tools.insert_exercises import cells
+
+NUMBERS = {"weight_by_hand": "2 / 3", "allowed_pairs": "5050"}
+
+
+def filled(chapter=1):
+    """A student's notebook with every answer right."""
+    notebook = new_notebook(cells=cells(chapter))
+    found = {cell.id: cell for cell in notebook.cells}
+    for exercise in exercises(chapter):
+        cell = found[f"ex-{chapter:02}-{exercise.number}-resposta"]
+        if exercise.kind == CODE:
+            cell.source = cell.source.replace(exercise.stub(), exercise.solution_code())
+        elif exercise.kind == NUMBER:
+            cell.source = cell.source.replace("...  # sua vez: um número", NUMBERS[exercise.name])
+        else:
+            cell.source = "Na última posição a máscara não muda nada."
+    return notebook
+
+
+def answer_cell(notebook, number):
+    return next(c for c in notebook.cells if c.id == f"ex-01-{number}-resposta")
+
+
+def write(notebook, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    return path
+
+
+def marks(notebook):
+    return {m.exercise: m for m in grade_cells(cells_of(nbformat.writes(notebook).encode()))}
+
+
+def test_right_answers_are_right():
+    found = marks(filled())
+    assert [m.status for m in found.values()] == [RIGHT] * 6 + [TO_READ]
+    assert found["open_masking"].detail.startswith("Na última")
+
+
+def test_untouched_answers_are_to_do():
+    found = marks(new_notebook(cells=cells(1)))
+    assert [m.status for m in found.values()] == [TO_DO] * 6 + [BLANK]
+
+
+def test_a_wrong_answer_comes_with_its_hint():
+    notebook = filled()
+    answer_cell(notebook, 1).source = "def minha_mascara(n):\n    return torch.ones(n, n).triu(1).bool()"
+    mark = marks(notebook)["causal_mask"]
+    assert mark.status == WRONG and "invertida" in mark.detail
+
+
+def test_a_broken_cell_takes_only_its_own_exercise(monkeypatch):
+    monkeypatch.setattr(answers, "CELL_SECONDS", 1)
+    notebook = filled()
+    answer_cell(notebook, 1).source = "def minha_mascara(n)\n    return 1"
+    answer_cell(notebook, 2).source = "def minha_softmax(s):\n    return s\n\nwhile True:\n    pass"
+    answer_cell(notebook, 3).source = "import sys\nsys.exit()\ndef mascara_do_lote(c, n):\n    return c"
+    notebook.cells = [c for c in notebook.cells if c is not answer_cell(notebook, 4)]
+    found = marks(notebook)
+    assert "SyntaxError" in found["causal_mask"].detail and "a tempo" in found["softmax"].detail
+    assert "SystemExit" in found["batch_mask"].detail and found["masked_weights"].status == NOT_FOUND
+    assert {found[n].status for n in ("causal_mask", "softmax", "batch_mask")} == {BROKEN}
+    assert found["allowed_pairs"].status == found["weight_by_hand"].status == RIGHT
+
+
+def test_helpers_constants_and_magics_in_other_cells_are_used():
+    notebook = filled()
+    answer_cell(notebook, 1).source = "%time\ndef minha_mascara(n):\n    return ajuda(n) == UM"
+    helper = "UM = 1\nprint(open('não existe'))\ndef ajuda(n):\n    return torch.ones(n, n).tril()"
+    notebook.cells.insert(0, new_code_cell("import torch\ntorch.ones(10**9, 10**9)"))
+    notebook.cells.insert(2, new_code_cell(helper))
+    assert marks(notebook)["causal_mask"].status == RIGHT
+
+
+def test_the_last_definition_counts_and_ids_are_not_needed():
+    notebook = new_notebook(cells=[new_code_cell("import torch\ndef minha_mascara(n):\n    return 1")])
+    notebook.cells.append(new_code_cell("def minha_mascara(n):\n    return torch.ones(n, n).tril().bool()"))
+    found = marks(notebook)
+    assert found["causal_mask"].status == RIGHT and found["softmax"].status == NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("file", "problem"),
+    [
+        (b"", "vazio"),
+        (b"  \n", "vazio"),
+        (b"<html>", "não é um caderno, ou está cortado: o JSON quebra na linha 1"),
+        (nbformat.writes(new_notebook(cells=cells(1))).encode()[:-50], "cortado: o JSON quebra na linha"),
+        (b"[1, 2]", "não tem células"),
+        (b'{"cells": 3}', "não tem células"),
+        (b'{"cells": [3]}', "não é um objeto"),
+        (b'{"cells": []}', "nenhum exercício"),
+        (b"[" * 100_000, "níveis demais"),
+        (b'{"cells": ' + b"9" * 5000 + b"}", "em um número"),
+        (b'{"cells": [{"cell_type": "code"}]}', "nenhum exercício"),
+        ('{"cells": [], "título": "ção"}'.encode("latin-1"), "não está em UTF-8"),
+        (b'{"worksheets": [{"cells": []}], "nbformat": 3}', OLD),
+    ],
+)
+def test_what_is_no_notebook_is_named(file, problem):
+    with pytest.raises(ValueError, match=problem):
+        list(grade_cells(cells_of(file)))
+
+
+def test_a_byte_order_mark_is_no_obstacle():
+    file = b"\xef\xbb\xbf" + nbformat.writes(filled()).encode()
+    assert [m.status for m in grade_cells(cells_of(file))] == [RIGHT] * 6 + [TO_READ]
+
+
+def test_many_cells_are_no_obstacle():
+    notebook = filled()
+    notebook.cells += [new_code_cell(f"x{i} = {i}", id=f"c{i}") for i in range(2000)]
+    assert marks(notebook)["causal_mask"].status == RIGHT
+
+
+DECOY = "isca.txt"
+HOSTILE = {
+    "exits.ipynb": ("import os\nos._exit(0)\n", "encerrou o processo"),
+    "kills.ipynb": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "encerrou o processo"),
+    "memory.ipynb": ("hoard = [bytearray(2**33)]\n", "MemoryError"),
+    "deletes.ipynb": (f"import os\nos.remove({DECOY!r})\n", "FileNotFoundError"),
+    "pipes.ipynb": ("%pip install x\n!true\nimport os\nos.read(0, 1) or exit()\n", "SystemExit"),
+    "forges.ipynb": (
+        "import os\nfor n in range(3, 99):\n    try:\n"
+        '        os.write(n, b\'{"mark": ["softmax", "certo", ""]}\\n{"problem": ""}\\n\')\n'
+        "    except OSError:\n        pass\nos._exit(0)\n",
+        "encerrou o processo",
+    ),
+}
+FINE = {  # what a notebook may do to itself without a mark more or less
+    "prints.ipynb": "print('{\"marks\": []}' * 10**6)\n",
+    "closes.ipynb": "import os, sys\nsys.stdout.close()\nos.close(2)\n",
+    "moves.ipynb": "import os\nos.chdir('/')\n",
+    "patches.ipynb": (
+        "import lib.exercises.student as s, lib.exercises.values as v\n"
+        "v.same = s.same = lambda *_: True\ntorch.allclose = lambda *_, **__: True\n"
+        "s.Checker.judge = lambda *_: s.Verdict('certo', '', '')\n"
+    ),
+}
+
+
+def test_a_folder_of_hostile_notebooks(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / DECOY).write_text("viva")
+    write(filled(), tmp_path / "ana" / "01_masking.ipynb")
+    (tmp_path / "ana" / "broken.ipynb").write_text("<html>", encoding="utf-8")
+    for name, code in [(n, code) for n, (code, _) in HOSTILE.items()] + [*FINE.items()]:
+        notebook = filled()
+        answer_cell(notebook, 2).source = code + answer_cell(notebook, 2).source
+        answer_cell(notebook, 3).source = "def mascara_do_lote(c, n):\n    return torch.ones(n, n)"
+        write(notebook, tmp_path / name)
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    write(filled(), tmp_path / ".ipynb_checkpoints" / "x.ipynb")
+    unreadable(tmp_path / "unreadable")
+    assert (
+        main(["grade", str(tmp_path), "--jobs", "2", "--seconds", "90", "--out", str(tmp_path / "out")]) == 0
+    )
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "grades.csv").read_text(encoding="utf-8"))))
+    by_book = {name: [r for r in rows if r["caderno"] == name] for name in {r["caderno"] for r in rows}}
+    assert len(by_book) == 2 + len(HOSTILE) + len(FINE) + len(UNREADABLE), by_book.keys()
+    assert [r["situação"] for r in by_book["ana/01_masking.ipynb"]] == [RIGHT] * 6 + [TO_READ]
+    assert "não é um caderno" in by_book["ana/broken.ipynb"][0]["detalhe"]
+    for name, problem in UNREADABLE.items():
+        (row,) = by_book[f"unreadable/{name}"]
+        assert row["situação"] == BROKEN and problem in row["detalhe"], row
+    for name in (*HOSTILE, *FINE):
+        _, softmax, batch, *rest, _ = by_book[name]
+        assert batch["situação"] == WRONG and {r["situação"] for r in rest} == {RIGHT}, name
+        assert softmax["situação"] == (BROKEN if name in HOSTILE else RIGHT), (name, softmax)
+        assert name in FINE or HOSTILE[name][1] in softmax["detalhe"], softmax
+    assert (tmp_path / DECOY).read_text() == "viva"
+    printed = capsys.readouterr()
+    assert "ana/01_masking.ipynb: 6 of 6 right" in printed.out and "notebook" in printed.err
+    page = (tmp_path / "out" / "grades.html").read_text(encoding="utf-8")
+    assert all(name in page for name in HOSTILE) and "6 de 6" in page
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["grades.csv", "grades.html"]
+
+
+UNREADABLE = {
+    "folder.ipynb": "não é um arquivo comum",
+    "gone.ipynb": "não existe",
+    "loop.ipynb": "dá voltas",
+    "huge.ipynb": "mais de 50 MB",
+    "pipe.ipynb": "não é um arquivo comum",
+}
+
+
+def unreadable(folder):
+    folder.mkdir()
+    (folder / "folder.ipynb").mkdir()
+    (folder / "gone.ipynb").symlink_to(folder / "nowhere")
+    (folder / "loop.ipynb").symlink_to(folder / "loop.ipynb")
+    (folder / "round").symlink_to(folder)
+    os.mkfifo(folder / "pipe.ipynb")
+    with open(folder / "huge.ipynb", "wb") as file:
+        file.truncate(answers.LARGEST + 1)
+
+
+NAMES = [
+    "a b.ipynb",
+    "ação.ipynb",
+    "a\nb.ipynb",
+    "=cmd|'!A0.ipynb",
+    "<script>alert(1)<script>.ipynb",
+]
+
+
+def test_file_names_are_only_names(tmp_path, capsys):
+    for name in (*NAMES, b"latin-\xe7.ipynb".decode(errors="surrogateescape")):
+        (tmp_path / name).write_text('{"cells": [], "\\ud800": 1}')
+    assert main(["grade", str(tmp_path), "--jobs", "2"]) == 0
+    with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = {row["caderno"] for row in rows}
+    assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb"}
+    assert {row["detalhe"] for row in rows} == {"o caderno não tem nenhum exercício do curso"}
+    parser = Tags()
+    parser.feed((tmp_path / "grades.html").read_text(encoding="utf-8"))
+    assert "script" not in parser.tags
+    assert len(capsys.readouterr().out.splitlines()) == len(rows)
+
+
+STAYS = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    with open({marker!r}, "a") as file:
+        file.write(str(os.getpid()) + "\\n")
+    time.sleep(600)
+while True:
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+def minha_mascara(n):
+    return 1
+"""
+
+
+def running(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_notebook_out_of_time_leaves_no_process_behind(tmp_path):
+    marker = tmp_path / "alive"
+    notebook = filled()
+    # In every cell, because each has a limit of its own: six of them outlast the notebook's.
+    for exercise in exercises(1):
+        if exercise.kind == CODE:
+            answer_cell(notebook, exercise.number).source = STAYS.format(marker=str(marker))
+    path = write(notebook, tmp_path / "x.ipynb")
+    for seconds in (9, 30):  # a busy machine needs longer to reach the first
+        report = grade_notebook(path, "x.ipynb", seconds=seconds)
+        if marker.exists() and marker.read_text().endswith("\n"):
+            break
+    assert report.problem == f"o caderno não terminou em {seconds} segundos"
+    deadline = time.monotonic() + 60
+    for pid in map(int, marker.read_text().split()):
+        while running(pid) and time.monotonic() < deadline:  # killed, but perhaps not yet gone
+            time.sleep(0.05)
+        assert not running(pid)
+
+
+def test_a_half_written_answer_is_no_report():
+    for answer in (b"", b"{", b"[1]\n", b"null\n", b'{"mark": 3}\n', b'{"problem"'):
+        assert grading._report("x", 0, answer).problem
+    kept = grading._report("x", 0, b'{"mark": ["softmax", "certo", ""]}\n{"ma')
+    assert kept.marks == [Mark("softmax", RIGHT)] and kept.problem
+    assert grading._report("x", 0, b'{"problem": ""}\n') == Report("x", [])
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = set()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+
+
+def test_the_tables_trust_nothing(tmp_path):
+    evil = "<script>alert(1)</script>"
+    reports = [
+        Report(f"{evil}.ipynb", [Mark("softmax", WRONG, evil), Mark(evil, evil)], ""),
+        Report("=1+1", [], "=2"),
+    ]
+    write_html(reports, tmp_path / "t.html")
+    parser = Tags()
+    parser.feed((tmp_path / "t.html").read_text(encoding="utf-8"))
+    assert "script" not in parser.tags and {"table", "details"} <= parser.tags
+    write_csv(reports, tmp_path / "t.csv")
+    rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_text(encoding="utf-8"))))
+    assert (
+        rows[-1][0] == "'=1+1"
+        and rows[-1][-1] == "'=2"
+        and rows[1][1:3] == ["1", "Uma softmax que não estoura"]
+    )
+
+
+@pytest.mark.parametrize("arguments", [["grade", "nowhere"], ["grade", "."], ["grade"], []])
+def test_bad_arguments_end_in_one_sentence(tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    assert leaving.value.code == 2 and "error:" in capsys.readouterr().err
+
+
+def test_the_open_answer_is_found_by_its_cell():
+    notebook = [{"id": "ex-01-7-resposta", "kind": "markdown", "source": "texto"}]
+    marks = {m.exercise: m for m in grade_cells(notebook)}
+    assert marks["open_masking"] == Mark("open_masking", TO_READ, "texto")
+    assert marks["softmax"].status == NOT_FOUND

@@ -1,0 +1,102 @@
+"""The museum of defects: every exhibit is caught by the checks that say so (`@pytest.mark.catches`).
+
+A defect takes the place of what it imitates, in `lib` and in the check's own module, and the check must fail
+on it; with the course's own code in place, it must pass.
+"""
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from lib.corruption import BERT_CHANNEL
+from lib.experiments.defects import CATALOGUE, Defect
+from lib.training import GrammarSource, evaluate, hold_out
+from lib.training.loop import HeldOut
+from tests.marks import tests_marked
+from tests.toy import TOY, toy_objective
+from tests.trust.pages import BOOK
+
+# Values for the tests that pytest would call once per parameter.
+ARGUMENTS = {"test_shares_are_those_of_the_channel": {"channel": BERT_CHANNEL}}
+
+
+@pytest.mark.catches("média de médias")
+def test_every_prediction_weighs_the_same_in_an_evaluation():
+    objective, source = toy_objective("mlm"), GrammarSource(TOY, 12, 0)
+    many, few = hold_out(objective, source, 2).batches
+    few = type(few)(*(None if x is None else x[:2] for x in few))
+    with torch.no_grad():
+        lost = objective.eval()(many).double() + objective(few).double()
+    expected = lost / (objective.counts(many) + objective.counts(few))
+    assert evaluate(objective, HeldOut([many, few]))["mlm"] == pytest.approx(expected.item(), abs=1e-9)
+
+
+CATCHERS = tests_marked("catches")
+
+
+def install(defect: Defect, check: Callable, monkeypatch) -> None:
+    """Put the defect where what it imitates stands."""
+    owner, name = defect.imitates.rsplit(".", 1)
+    module = inspect.getmodule(check)
+    if owner.rsplit(".", 1)[-1][0].isupper():  # a method
+        home, class_name = owner.rsplit(".", 1)
+        monkeypatch.setattr(getattr(importlib.import_module(home), class_name), name, defect.broken)
+        return
+    monkeypatch.setattr(importlib.import_module(owner), name, defect.broken)
+    monkeypatch.setattr(module, name, defect.broken, raising=False)
+
+
+def run(check: Callable) -> None:
+    check(**ARGUMENTS.get(check.__name__, {}))
+
+
+def test_every_defect_is_caught_by_some_check():
+    assert CATCHERS.keys() == CATALOGUE.keys()
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_check_passes_on_the_course(name):
+    for check in CATCHERS[name]:
+        run(check)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_check_catches_the_defect(name, monkeypatch):
+    for check in CATCHERS[name]:
+        install(CATALOGUE[name], check, monkeypatch)
+        with pytest.raises(AssertionError):
+            run(check)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_defect_can_be_called_like_what_it_imitates(name):
+    """The names of its arguments are those of the original, so that nothing but the mistake differs."""
+    defect = CATALOGUE[name]
+    *home, last = defect.imitates.split(".")
+    owner = importlib.import_module(".".join(home)) if home[-1].islower() else None
+    if owner is None:
+        owner = getattr(importlib.import_module(".".join(home[:-1])), home[-1])
+    original = inspect.signature(inspect.unwrap(getattr(owner, last))).parameters
+    required = [p.name for p in original.values() if p.default is p.empty]
+    broken = inspect.signature(inspect.unwrap(defect.broken)).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD or p.kind is p.VAR_POSITIONAL for p in broken.values())
+    assert takes_any or set(required) <= set(broken)
+
+
+def test_at_least_ten_defects_each_with_its_public_source():
+    assert len(CATALOGUE) >= 10
+    place = r"[\w.-]+/[\w.-]+, (issues?|pull request) \d+(?: e \d+)?(?: \(.+\))?"
+    assert [d.found for d in CATALOGUE.values() if not re.fullmatch(place, d.found)] == []
+
+
+def test_the_museum_shows_every_defect():
+    cells = json.loads((BOOK / "defects.ipynb").read_text(encoding="utf-8"))["cells"]
+    printed = "".join(
+        line for cell in cells for output in cell.get("outputs", []) for line in output.get("text", [])
+    )
+    assert [name for name, defect in CATALOGUE.items() if defect.found not in printed] == []

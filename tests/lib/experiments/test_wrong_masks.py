@@ -1,0 +1,51 @@
+"""`lib.experiments.wrong_masks`: each mistake differs from the right mask as its name says."""
+
+import pytest
+import torch
+
+from lib.attention import causal_mask
+from lib.experiments.wrong_masks import MISTAKES, mistaken_weights
+
+S = torch.randn(5, 5, generator=torch.Generator().manual_seed(0))
+FUTURE = ~causal_mask(5)
+
+
+def test_hidden_diagonal_leaves_the_first_token_with_nothing():
+    a = mistaken_weights("diagonal", S)
+    assert (a.diagonal() == 0).all() and (a[0] == 0).all() and torch.allclose(a[1:].sum(-1), torch.ones(4))
+
+
+def test_inverted_mask_shows_only_the_future():
+    a = mistaken_weights("invertida", S)
+    assert (a[~FUTURE] == 0).all() and (a[:-1][FUTURE[:-1]] > 0).all() and (a[-1] == 0).all()
+
+
+def test_masking_after_softmax_loses_weight_in_every_row_but_the_last():
+    a = mistaken_weights("depois", S)
+    assert (
+        (a[FUTURE] == 0).all() and (a[:-1].sum(-1) < 1).all() and torch.isclose(a[-1].sum(), torch.ones(()))
+    )
+
+
+@pytest.mark.parametrize("kind", ["esquecida", "zerada"])
+def test_forgotten_and_zeroed_masks_leak_the_future(kind):
+    a = mistaken_weights(kind, S)
+    assert (a[FUTURE] > 0).all() and torch.allclose(a.sum(-1), torch.ones(5))
+
+
+def test_no_mistake_equals_another_one():
+    weights = [mistaken_weights(kind, S) for kind in MISTAKES]
+    assert all(not torch.allclose(a, b) for i, a in enumerate(weights) for b in weights[:i])
+
+
+def test_scale_divides_the_scores():
+    torch.testing.assert_close(mistaken_weights("esquecida", S, 4), torch.softmax(S / 2, -1))
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [(("tudo", S), "kind must be one of"), (("depois", S[:2]), "square"), (("depois", S, 0), "d_k must be")],
+)
+def test_bad_input_is_named(args, message):
+    with pytest.raises(ValueError, match=message):
+        mistaken_weights(*args)

@@ -1,0 +1,208 @@
+"""The questions: enough of them, every choice explained, no typed figures, nothing given away."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lib import quizzes
+from lib.numbers import pt
+from lib.quizzes import CHAPTERS, ask, questions, right, wrong
+from tests.lib.quizzes.giveaways import giveaways, luck
+from tests.trust.pages import BOOK, read_page
+from tools.console import ROOT
+
+MODULES = sorted(Path(quizzes.__file__).parent.glob("chapter_*.py"))
+ALL = [question for chapter in CHAPTERS for question in questions(chapter)]
+# Right answers worked out by hand, with pencil, logarithms and the source papers: chapter, words, answer.
+BY_HAND = [
+    ("01", "Com 6 tokens", "21"),
+    ("01", "A segunda linha", "0,622"),  # e^1 / (e^0.5 + e^1)
+    ("01", "por zero", "0,119"),  # 1 / (e^2 + 1)
+    ("01", "posição 3", "As das posições 3, 4 e 5."),
+    ("01", "2048 tokens", "16 MiB"),
+    ("02", "segundo token", "0,40"),
+    ("02", "que fração", "12%"),
+    ("02", "entre os que", "81%"),
+    ("02", "nenhum ser", "38%"),  # 0.85^6
+    ("02", "não* seguidas", "0,105"),
+    ("03", "gatinho", "`gat` `##inho`"),
+    ("03", "com vieses", "2362368"),
+    ("03", "desvio-padrão", "8"),
+    ("04", "em bits?", "3,000"),
+    ("04", "perda inicial", "10,3"),  # ln 30522
+    ("04", "três palavras", "1,04"),  # 1.5 ln 2
+    ("04", "perplexidade", "8"),
+    ("04", "logit", "−0,70"),
+    ("05", "Um lote", "24"),
+    ("05", "congelados", "2307"),
+    ("05", "melhor trecho", "de 3 a 3"),
+    ("05", "XLM-R", "46%"),
+    ("05", "SpanBERT", "3,8"),  # as the paper says
+    ("05", "variância", "0,25"),
+]
+
+
+def made_up(position: int, lengths: tuple[int, ...], k: int = 0):
+    """A question whose right choice stands at `position`; the choices have the given lengths."""
+    choices = [
+        (right if j == position else wrong)(chr(97 + j) * n, "porque sim") for j, n in enumerate(lengths)
+    ]
+    return quizzes.Question(f"Pergunta {k}?", tuple(choices), "Seção")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_has_at_least_eight_different_questions(chapter):
+    texts = [question.text for question in questions(chapter)]
+    assert len(set(texts)) == len(texts) >= 8
+
+
+def test_there_is_one_module_per_chapter():
+    assert [path.stem for path in MODULES] == [f"chapter_{chapter}" for chapter in CHAPTERS]
+
+
+def test_an_unknown_chapter_is_named():
+    with pytest.raises(ValueError, match="chapter must be one of 01, 02, 03, 04, 05, got '1'"):
+        questions("1")
+
+
+def test_explanations_of_a_question_differ():
+    """An explanation pasted from one choice to the next explains neither."""
+    repeated = [q.text for q in ALL if len({choice.why for choice in q.choices}) < len(q.choices)]
+    assert repeated == []
+
+
+@pytest.mark.parametrize(("chapter", "words", "expected"), BY_HAND)
+def test_the_answer_is_the_one_worked_out_by_hand(chapter, words, expected):
+    [question] = [q for q in questions(chapter) if words in q.text]
+    assert [choice.text for choice in question.choices if choice.right] == [expected]
+
+
+def typed_figures(source: str) -> list[str]:
+    """The string literals of a module, its documentation apart, that contain a digit."""
+    tree = ast.parse(source)
+    documented = (ast.Module, ast.FunctionDef, ast.ClassDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
+    docs = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    strings = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return [n.value for n in strings if id(n) not in docs and re.search(r"[0-9]", n.value)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_no_figure_is_typed(path):
+    assert typed_figures(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_typed_figure_is_found():
+    assert typed_figures('"""Chapter 1."""\nright("12%", f"{x} e 3")') == ["12%", " e 3"]
+
+
+@pytest.mark.parametrize("question", ALL, ids=lambda question: question.text[:40])
+def test_marks_of_code_and_emphasis_are_closed(question):
+    parts = [question.text, question.section]
+    parts += [text for choice in question.choices for text in (choice.text, choice.why)]
+    for text in parts:
+        plain = re.sub(r"`[^`]+`|\*[^*]+\*", "", text)
+        assert "`" not in plain and "*" not in plain, text
+        assert text == text.strip() and "  " not in text
+
+
+# --- nothing is given away ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_rule_answers_a_quiz_unread(chapter):
+    assert giveaways(questions(chapter)) == []
+
+
+def test_no_rule_answers_all_quizzes_unread():
+    assert giveaways(ALL) == []
+
+
+@pytest.mark.parametrize(
+    ("quiz", "expected"),
+    [
+        ([made_up(1, (5, 5, 5, 5), k) for k in range(8)], "choice 2 is right 8 times of 8"),
+        (
+            [made_up(k % 4, tuple(9 if j == k % 4 else 5 for j in range(4)), k) for k in range(8)],
+            "the longest",
+        ),
+        (
+            [made_up(k % 4, tuple(2 if j == k % 4 else 5 for j in range(4)), k) for k in range(8)],
+            "the shortest",
+        ),
+        ([made_up(k % 3, (5, 5, 5, 9), k) for k in range(24)], "the longest choice is right 0 times of 24"),
+        ([made_up(n - 1, (5,) * n, n) for n in (3, 4, 5) * 3], "the last choice is right 9 times of 9"),
+    ],
+    ids=["same place", "always longest", "always shortest", "never longest", "always last"],
+)
+def test_a_giveaway_is_found(quiz, expected):
+    assert any(found.startswith(expected) for found in giveaways(quiz)), giveaways(quiz)
+
+
+def test_a_balanced_quiz_gives_nothing_away():
+    assert giveaways([made_up(k % 4, (5, 5, 5, 5), k) for k in range(12)]) == []
+
+
+def test_luck_is_the_binomial_distribution():
+    quiz = [made_up(0, (5, 5, 5, 5), k) for k in range(3)]
+    assert luck(quiz) == pytest.approx([27 / 64, 27 / 64, 9 / 64, 1 / 64])
+
+
+# --- the sections exist -------------------------------------------------------------------------------------
+
+
+def chapters_of_the_book() -> dict[str, Path]:
+    """The notebook of each chapter in the table of contents."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [Path(entry["file"]) for part in toc["parts"] for entry in part["chapters"]]
+    return {f.stem[:2]: BOOK / f"{f.stem}.ipynb" for f in files if f.stem[:2] in CHAPTERS}
+
+
+@pytest.mark.parametrize("chapter", chapters_of_the_book())
+def test_every_section_to_read_again_is_a_heading_of_the_chapter(chapter):
+    text = "\n\n".join(block.text for block in read_page(chapters_of_the_book()[chapter]).blocks)
+    headings = re.findall(r"^#{1,4} (.+?)\s*$", re.sub(r"(?ms)^```.*?^```", "", text), re.MULTILINE)
+    assert {question.section for question in questions(chapter)} <= set(headings)
+    assert len({question.section for question in questions(chapter)}) >= 4, "the quiz covers the chapter"
+
+
+# --- a bad question is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ask("", right("a", "b"), wrong("c", "d"), wrong("e", "f"), section="S"), "text and section"),
+        (
+            lambda: ask("P?", right("a", "b"), wrong("c", "d"), wrong("e", "f"), section=" "),
+            "text and section",
+        ),
+        (lambda: ask("P?", right("a", "b"), wrong("c", "d"), section="S"), "must be 3 to 5 different texts"),
+        (
+            lambda: ask("P?", right("a", "b"), wrong("a", "d"), wrong("e", "f"), section="S"),
+            "different texts",
+        ),
+        (lambda: ask("P?", right("a", ""), wrong("c", "d"), wrong("e", "f"), section="S"), "an explanation"),
+        (lambda: ask("P?", wrong("a", "b"), wrong("c", "d"), wrong("e", "f"), section="S"), "exactly one"),
+        (lambda: ask("P?", right("a", "b"), right("c", "d"), wrong("e", "f"), section="S"), "exactly one"),
+    ],
+)
+def test_a_bad_question_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_the_order_does_not_depend_on_how_the_question_was_written():
+    choices = [right("a", "1"), wrong("b", "2"), wrong("c", "3")]
+    assert ask("P?", *choices, section="S") == ask("P?", *choices[::-1], section="S")
+
+
+@pytest.mark.parametrize(
+    ("x", "digits", "text"),
+    [(0.5, 2, "0,50"), (-0.7, 2, "−0,70"), (-0.001, 2, "0,00"), (2362368, 0, "2362368"), (0, 0, "0")],
+)
+def test_numbers_are_written_in_portuguese(x, digits, text):
+    assert pt(x, digits) == text

@@ -1,0 +1,324 @@
+"""What the documents print: data, comparison at the printed precision, and the errata made of both."""
+
+import math
+import re
+from decimal import Decimal
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.sources import (
+    AGREES,
+    CORRECTED,
+    compare,
+    example,
+    example_ids,
+    figure_cards,
+    judge,
+    recompute,
+    statement_cards,
+    statements,
+    summary,
+)
+from lib.sources.catalog import DATA, flatten, load_examples
+from lib.sources.errata import load_statements
+from lib.sources.printed import parse, parse_all
+from tests.marks import words_of_mark
+
+DOCUMENTS = ("01", "02", "03", "04")
+
+
+# Data
+
+
+def test_all_eighteen_examples_are_entered():
+    counts = {d: sum(id.startswith(f"{d}.") for id in example_ids()) for d in DOCUMENTS}
+    assert counts == {"01": 4, "02": 4, "03": 8, "04": 2}
+    assert list(example_ids()) == sorted(example_ids())
+
+
+@pytest.mark.parametrize("id", example_ids())
+def test_every_figure_is_recomputed_and_judged(id):
+    assert recompute(id).keys() == example(id).figures.keys()
+    assert judge(id).verdict in (AGREES, CORRECTED)
+
+
+def softmax_by_hand(row):
+    """Plain Python, so that the verdicts do not rest on lib alone."""
+    powers = [0.0 if x == -math.inf else math.exp(x) for x in row]
+    return [p / sum(powers) for p in powers]
+
+
+def test_every_figure_of_the_first_document_has_its_verdict():
+    s = example("01.1").inputs["pontuacoes"]
+    mask = [[0.0 if j <= i else -math.inf for j in range(3)] for i in range(3)]
+    masked = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(s, mask, strict=True)]
+    assert str(compare("01.1", originais=s, mascara=mask, mascaradas=masked)) == str(judge("01.1"))
+
+    root = math.sqrt(2)
+    weights = [softmax_by_hand([x / root for x in row]) for row in masked]
+    assert str(compare("01.3", raiz_dk=root, pesos=weights)) == str(judge("01.3"))
+    assert judge("01.3")["raiz_dk"].verdict == AGREES and judge("01.3")["pesos"].verdict == CORRECTED
+
+    scaled = [[x / 2 for x in row] for row in example("01.4").inputs["mascaradas"]]
+    weights = [softmax_by_hand(row) for row in scaled]
+    third = weights[2][:3]
+    by_hand = compare("01.4", escaladas=scaled, pesos=weights, terceira_linha=third, soma=sum(third))
+    assert str(by_hand) == str(judge("01.4"))
+
+    letters = "ABCD"
+    hidden = [f"{letters[j]}_{letters[i]}" for j in (3, 2, 1) for i in range(4) if j > i]
+    by_hand = compare(
+        "01.2",
+        antes=[list(letters)] * 4,
+        depois=[list(letters[: i + 1]) for i in range(4)],
+        relacoes_apagadas=hidden,
+        setas_numeradas=[str(k) for k in range(10)],
+    )
+    assert str(by_hand) == str(judge("01.2"))
+
+
+# Precision
+
+
+@pytest.mark.parametrize(
+    ("printed", "computed", "agrees", "shown"),
+    [
+        ("0.35", 0.3549, True, "0.35"),
+        ("0.35", 0.3551, False, "0.36"),
+        ("0.35", 0.345, True, "0.345"),  # a tie: either rounding would be honest, so one more digit is shown
+        ("2.68941421e-01", 0.2689414213, True, "2.68941421e-01"),
+        ("2.68941421e-01", 0.3302384507, False, "3.30238451e-01"),
+        ("0.00000000e+00", 0.0, True, "0.00000000e+00"),
+        ("0.00000000e+00", 1e-9, False, "1.00000000e-09"),
+        ("-inf", -math.inf, True, "-inf"),
+        ("-inf", -1e9, False, "-1e+09"),
+        ("4", 4, True, "4"),
+        ("4", 4.2, False, "4.2"),
+        ("29%", 0.2849, False, "28%"),
+        ("29%", 0.2851, True, "29%"),
+        ("~117M", 116_534_784, True, "117M"),
+        ("~100M", 109_482_240, False, "109M"),
+        ("~100 milhões", 109_482_240, False, "109 milhões"),
+        ("405B", 405_853_388_800, False, "406B"),
+        ("-0.462", -0.3395, False, "-0.340"),
+        ("0.05", -0.001, False, "0.00"),
+    ],
+)
+def test_one_number_at_its_printed_precision(printed, computed, agrees, shown):
+    number = parse(printed)
+    assert number.agrees(computed) is agrees
+    assert number.show(computed) == shown
+
+
+def test_entries_of_one_matrix_share_the_finest_precision():
+    zero, fraction = parse_all(["0", "0.577"])
+    assert zero.unit == fraction.unit == Decimal("0.001")
+    assert not zero.agrees(0.4) and zero.agrees(0.0004)
+
+
+def test_numpy_drops_zeros_that_it_means():
+    (one,) = parse_all(["1."], decimals=8)
+    assert one.agrees(1.0) and not one.agrees(1.3)
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 9))
+def test_a_number_agrees_with_its_own_rounding_and_not_with_its_neighbours(x, decimals):
+    text = f"{x:.{decimals}f}" + ("" if decimals else ".")
+    number = parse(text)
+    assert number.agrees(x)
+    assert not number.agrees(x + float(number.unit) * 1.01) and not number.agrees(
+        x - float(number.unit) * 1.01
+    )
+
+
+@pytest.mark.parametrize("bad", ["", "abc", "1.2.3", "nan", "~"])
+def test_what_is_not_a_number_is_refused(bad):
+    with pytest.raises(ValueError, match="text"):
+        parse(bad)
+
+
+@pytest.mark.parametrize("id", example_ids())
+def test_no_agreement_survives_a_changed_digit(id):
+    for verdict in judge(id).verdicts:
+        if not verdict.figure.numeric or verdict.verdict != AGREES:
+            continue
+        computed = flatten(_plain(recompute(id)[verdict.figure.name]))
+        for k, text in enumerate(flatten(verdict.figure.content)):
+            for at in (m.start() for m in re.finditer(r"\d", text)):
+                for digit in set("0123456789") - {text[at]}:
+                    texts = flatten(verdict.figure.content)
+                    texts[k] = text[:at] + digit + text[at + 1 :]
+                    changed = parse_all(texts, verdict.figure.decimals)[k]
+                    assert changed.value == parse(text).value or not changed.agrees(computed[k])
+
+
+def _plain(x):
+    return x.tolist() if hasattr(x, "tolist") else x
+
+
+# Comparison
+
+
+def test_verdicts_and_both_values_are_shown():
+    text = str(compare("02.4", cosseno=0.4833, norma_z1=0.8888))
+    assert "norma de z1: documento 0.89, calculado 0.89: confere" in text
+    assert "similaridade de cosseno: documento 0.35, calculado 0.48: corrigido" in text
+    assert text.index("norma de z1") < text.index("cosseno:"), (
+        "the document's order, whatever the order given"
+    )
+
+
+def test_a_matrix_marks_the_entries_that_differ():
+    good = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+    verdict = compare("03.8", escaladas=good / math.sqrt(2))["escaladas"]
+    assert verdict.verdict == AGREES and not any(verdict.differs)
+    verdict = compare("03.8", escaladas=torch.tensor([[0, 0.707], [0.8, 0]], dtype=torch.float64))[
+        "escaladas"
+    ]
+    assert verdict.differs == (False, False, True, False) and "0.800*" in str(verdict)
+    assert "1 de 4 valores difere" in str(verdict)
+
+
+def test_a_wrong_shape_in_the_document_is_a_correction_and_in_the_computation_an_error():
+    u = recompute("02.2")["logits"]
+    assert "4 valores no documento, 5 no cálculo: corrigido" in str(compare("02.2", logits=u))
+    with pytest.raises(ValueError, match=r"logits: got shape \(4,\), expected \(5,\)"):
+        compare("02.2", logits=u[:4])
+
+
+def test_tokens_are_compared_exactly():
+    assert compare("03.2", causal=["o", "gato"]).verdict == AGREES
+    assert compare("03.2", causal=["o", "Gato"])["causal"].differs == (False, True)
+    assert compare("03.2", causal=["o"])["causal"].differs is None
+
+
+@pytest.mark.parametrize(
+    ("id", "computed", "error", "message"),
+    [
+        ("09.9", {"pesos": 1}, ValueError, r"id: got '09.9', expected one of 01.1"),
+        (None, {"pesos": 1}, ValueError, "id: got None"),
+        ("01.3", {"peso": 1}, ValueError, r"01.3 prints no figure \['peso'\]; expected .*pesos"),
+        ("01.3", {}, ValueError, "nothing to compare"),
+        (
+            "01.3",
+            {"pesos": torch.zeros(2, 3).double()},
+            ValueError,
+            r"pesos: got shape \(2, 3\), expected \(3, 3\)",
+        ),
+        (
+            "01.3",
+            {"pesos": torch.zeros(3, 3)},
+            ValueError,
+            "pesos: .* 9 significant digits and float32 carries 6",
+        ),
+        ("01.3", {"raiz_dk": math.nan}, ValueError, "raiz_dk: a computed value is NaN"),
+        ("01.3", {"raiz_dk": "1.414"}, TypeError, "raiz_dk: expected numbers, got '1.414'"),
+        ("01.3", {"raiz_dk": True}, TypeError, "raiz_dk: expected numbers, got True"),
+        ("01.3", {"raiz_dk": 1j}, TypeError, "raiz_dk: expected numbers"),
+        ("01.3", {"pesos": [[1], [1, 2], [3]]}, ValueError, "pesos: rows of different shapes"),
+        ("03.2", {"causal": "o gato"}, TypeError, "causal: expected a list of strings"),
+        ("03.2", {"causal": [1, 2]}, TypeError, "causal: expected a list of strings"),
+    ],
+)
+def test_bad_input_is_named(id, computed, error, message):
+    with pytest.raises(error, match=message):
+        compare(id, **computed)
+
+
+def test_float32_is_enough_where_the_document_prints_few_digits():
+    assert compare("02.4", cosseno=torch.tensor(0.4833))["cosseno"].computed == "0.48"
+
+
+# Loading
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('printed = "1.414"', 'printed = "1.4l4"'), "is not a number"),
+        (('printed = "1.414"', 'printed = "1.414"\ntokens = ["a"]'), "either printed or tokens"),
+        (('printed = "1.414"', 'printed = "1.414"\nprecision = 3'), "unknown keys"),
+        (('id = "01.4"', 'id = "01.3"'), "entered twice"),
+        (('document = "01"', 'document = "02"'), "01.1 is not of document 02"),
+        (('[["1", "2", "3"],', '[["1", "2"],'), "rows of different shapes"),
+    ],
+)
+def test_malformed_data_does_not_load(tmp_path, change, message):
+    text = (DATA / "01_masking.toml").read_text(encoding="utf-8")
+    assert change[0] in text
+    (tmp_path / "01_x.toml").write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        load_examples(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ((r'kind = "[^"]+"', 'kind = "outro"'), "kind must be one of"),
+        ((r'right = "[^"]+"', 'right = ""'), "must have exactly"),
+        ((r'where = "[^"]+"\n', ""), "must have exactly"),
+        ((r'id = "01\.[^"]+"', 'id = "01.x"'), "used twice"),
+    ],
+)
+def test_malformed_statements_do_not_load(tmp_path, change, message):
+    text = re.sub(*change, (DATA / "statements_01.toml").read_text(encoding="utf-8"))
+    (tmp_path / "statements_01.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        load_statements(tmp_path)
+
+
+# Errata
+
+
+def test_the_cards_show_every_figure_and_its_inputs():
+    for document in DOCUMENTS:
+        cards = figure_cards(document)
+        for id in (id for id in example_ids() if id.startswith(document)):
+            for verdict in judge(id).verdicts:
+                assert "\n".join(verdict.lines()) in cards.text
+                assert f"{verdict.figure.label}: " in cards.markdown
+            for name, value in example(id).inputs.items():
+                assert f"{name} = {value}" in cards.text and f"{name} = {value}" in cards.markdown
+
+
+def test_the_cards_show_every_statement():
+    cards = statement_cards("01")
+    for s in statements("01"):
+        for part in (s.id, s.where, s.says, s.why, s.right):
+            assert part in cards.text and part in cards.markdown
+
+
+def test_the_summary_counts_what_the_cards_show():
+    for line in summary().splitlines():
+        document, printed, agree, corrected = re.match(
+            r"documento (\d+): (\d+) \D+(\d+) \D+(\d+)", line
+        ).groups()
+        text = figure_cards(document).text
+        figures = re.findall(r"^  (?!dado )\S.*: (confere|corrigido)$", text, re.MULTILINE)
+        assert [len(figures), figures.count(AGREES), figures.count(CORRECTED)] == [
+            int(printed),
+            int(agree),
+            int(corrected),
+        ]
+
+
+def test_unknown_documents_are_refused():
+    with pytest.raises(ValueError, match="document must be one of 01, 02, 03, 04, got '05'"):
+        figure_cards("05")
+    with pytest.raises(ValueError, match="got '07'"):
+        statements("07")
+
+
+def test_every_corrected_statement_is_guarded_by_a_test():
+    stated = {statement.id for entries in load_statements().values() for statement in entries}
+    assert set(words_of_mark("guards")) == stated
+
+
+def test_the_errata_quotes_the_documents_only_briefly():
+    for entries in load_statements().values():
+        for statement in entries:
+            for quote in re.findall(r"“([^”]*)”", statement.says):
+                assert len(quote.split()) <= 8, f"{statement.id} quotes {quote!r}"

@@ -1,0 +1,537 @@
+"""Corruption: what is selected, what happens there, and whether the frequencies are those that are claimed.
+
+Frequencies are judged by exact binomial or chi-square tests at a false-alarm rate of 1e-9: a right
+implementation fails one of them once in a thousand million seeds. The seeds are fixed, so a pass stays a
+pass. The famous wrong implementations fail the same test with the same number of draws.
+"""
+
+import doctest
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
+
+from lib import corruption
+from lib.corruption import (
+    BERT_CHANNEL,
+    MASK_ONLY,
+    Channel,
+    corrupt,
+    epoch_generator,
+    mask_spans,
+    mask_tokens,
+    mask_words,
+    select_spans,
+    select_tokens,
+    select_words,
+    span_lengths,
+)
+from lib.tokenizer import Tokenizer
+from lib.vocabulary import Vocabulary
+
+FALSE_ALARM = 1e-9
+PAD, UNK, CLS, SEP, MASK = range(5)
+SPECIAL = (PAD, UNK, CLS, SEP, MASK)
+VOCABULARY = Vocabulary.of_size(50)
+
+seeds = st.integers(0, 2**31 - 1)
+rates = st.sampled_from([0.0, 0.15, 0.5, 1.0])
+selections = st.sampled_from(["bernoulli", "exact"])
+shapes = st.lists(st.integers(0, 6), min_size=1, max_size=3).map(tuple)
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def sentences(seed, shape, dtype=torch.int64):
+    """Ids with special tokens scattered among the words."""
+    return torch.randint(len(VOCABULARY), shape, generator=seeded(seed)).to(dtype)
+
+
+def words(*shape, seed=0):
+    return torch.randint(5, len(VOCABULARY), shape, generator=seeded(seed))
+
+
+def test_docstring_examples():
+    result = doctest.testmod(corruption)
+    assert result.failed == 0
+    assert result.attempted >= 5
+
+
+# What any corruption keeps to
+
+METHODS = {
+    "tokens": lambda ids, word_ids, rate, selection, g: mask_tokens(
+        ids, VOCABULARY, rate=rate, selection=selection, generator=g
+    ),
+    "words": lambda ids, word_ids, rate, selection, g: mask_words(
+        ids, word_ids, VOCABULARY, rate=rate, selection=selection, generator=g
+    ),
+    "spans": lambda ids, word_ids, rate, selection, g: mask_spans(
+        ids, VOCABULARY, rate=rate, word_ids=word_ids, generator=g
+    ),
+}
+
+
+@settings(deadline=None)
+@given(
+    method=st.sampled_from(sorted(METHODS)),
+    seed=seeds,
+    shape=shapes,
+    rate=rates,
+    selection=selections,
+    dtype=st.sampled_from([torch.int32, torch.int64]),
+    turned=st.booleans(),
+)
+def test_invariants_for_every_method_and_shape(method, seed, shape, rate, selection, dtype, turned):
+    ids = sentences(seed, shape, dtype)
+    if turned:  # not contiguous
+        ids = ids.transpose(0, -1)
+    word_ids = torch.randint(-1, 4, ids.shape, generator=seeded(seed)).sort(-1).values
+    before = ids.clone()
+    noisy, labels = METHODS[method](ids, word_ids, rate, selection, seeded(seed))
+    assert torch.equal(ids, before), "the input was changed in place"
+    assert noisy.shape == labels.shape == ids.shape
+    assert noisy.dtype == labels.dtype == dtype
+    selected = labels != -100
+    special = torch.isin(ids, torch.tensor(SPECIAL, dtype=dtype))
+    assert not (selected & special).any(), "a special token was selected"
+    assert torch.equal(labels[selected], ids[selected])
+    assert torch.equal(noisy[~selected], ids[~selected])
+    drawn = noisy[selected & (noisy != MASK)]
+    assert not torch.isin(drawn, torch.tensor(SPECIAL, dtype=dtype)).any(), "a special token was drawn"
+    again = METHODS[method](ids, word_ids, rate, selection, seeded(seed))
+    assert torch.equal(again.ids, noisy) and torch.equal(again.labels, labels)
+    if rate == 0:
+        assert not selected.any()
+    if rate == 1 and method == "tokens":
+        assert torch.equal(selected, ~special)
+
+
+@pytest.mark.catches("especiais mascarados", "rótulos esquecidos")
+def test_padding_is_never_selected_even_at_rate_one():
+    ids = torch.tensor([[CLS, 7, 8, SEP, PAD, PAD]])
+    labels = mask_tokens(ids, VOCABULARY, rate=1.0, generator=seeded()).labels
+    assert labels.tolist() == [[-100, 7, 8, -100, -100, -100]]
+
+
+def test_the_generator_decides_and_the_global_seed_does_not():
+    ids = words(20, 30)
+    g = seeded(3)
+    first, second = mask_tokens(ids, VOCABULARY, generator=g), mask_tokens(ids, VOCABULARY, generator=g)
+    assert not torch.equal(first.labels, second.labels)
+    state = torch.random.get_rng_state()
+    torch.manual_seed(99)
+    assert torch.equal(mask_tokens(ids, VOCABULARY, generator=seeded(3)).ids, first.ids)
+    torch.random.set_rng_state(state)
+
+
+# The channel: 80/10/10
+
+
+def outcomes(noisy, ids, selected):
+    """Counts of [MASK], another word and the word itself among the selected."""
+    seen, true = noisy[selected], ids[selected]
+    masked, same = seen == MASK, seen == true
+    return [int(masked.sum()), int((~masked & ~same).sum()), int(same.sum())]
+
+
+def p_value(counts, channel, vocabulary=VOCABULARY):
+    """Of the counts of [MASK], other and same, against the exact probabilities of the channel."""
+    same = channel.keep + channel.random / len(vocabulary.ordinary_ids)
+    shares = [channel.mask, 1 - channel.mask - same, same]
+    return chisquare(counts, [share * sum(counts) for share in shares]).pvalue
+
+
+@pytest.mark.catches("dois sorteios", "sorteio contra si mesmo")
+@pytest.mark.parametrize("channel", [BERT_CHANNEL, Channel(0.5, 0.3, 0.2), Channel(0.0, 0.5, 0.5)])
+def test_shares_are_those_of_the_channel(channel):
+    ids = words(4000, 100)
+    everywhere = torch.ones_like(ids, dtype=torch.bool)
+    noisy, _ = corrupt(ids, everywhere, VOCABULARY, channel, generator=seeded(11))
+    counts = outcomes(noisy, ids, everywhere)
+    if channel.mask == 0:
+        assert counts[0] == 0
+        assert binomtest(counts[2], sum(counts), 0.5 + 0.5 / 45).pvalue > FALSE_ALARM
+    else:
+        assert p_value(counts, channel) > FALSE_ALARM
+
+
+def two_draws(ids, g):
+    """The famous mistake: 10% random, then 10% of the rest kept, the others masked. It gives 81/10/9."""
+    random = torch.rand(ids.shape, generator=g) < 0.1
+    keep = ~random & (torch.rand(ids.shape, generator=g) < 0.1)
+    noisy = torch.where(random, words(*ids.shape, seed=5), torch.full_like(ids, MASK))
+    return torch.where(keep, ids, noisy)
+
+
+def tenth_of_the_rest(ids, g):
+    """Another one: 80% masked, then 10%, not half, of the others replaced. It gives 80/2/18."""
+    mask = torch.rand(ids.shape, generator=g) < 0.8
+    random = ~mask & (torch.rand(ids.shape, generator=g) < 0.1)
+    noisy = torch.where(mask, torch.full_like(ids, MASK), ids)
+    return torch.where(random, words(*ids.shape, seed=5), noisy)
+
+
+@pytest.mark.parametrize("mistake", [two_draws, tenth_of_the_rest])
+def test_the_same_test_rejects_the_famous_mistakes(mistake):
+    ids = words(4000, 100)
+    counts = outcomes(mistake(ids, seeded(11)), ids, torch.ones_like(ids, dtype=torch.bool))
+    assert p_value(counts, BERT_CHANNEL) < FALSE_ALARM
+
+
+def test_random_words_are_uniform_over_the_words_the_original_included():
+    ids = torch.full((400, 1000), 17)
+    everywhere = torch.ones_like(ids, dtype=torch.bool)
+    noisy, _ = corrupt(ids, everywhere, VOCABULARY, Channel(0.0, 1.0, 0.0), generator=seeded(2))
+    counts = noisy.flatten().bincount(minlength=len(VOCABULARY))
+    assert counts[list(SPECIAL)].sum() == 0
+    assert chisquare(counts[5:].numpy()).pvalue > FALSE_ALARM
+
+
+def test_neighbours_are_decided_independently():
+    ids = words(2000, 100)
+    everywhere = torch.ones_like(ids, dtype=torch.bool)
+    masked = corrupt(ids, everywhere, VOCABULARY, generator=seeded(4)).ids == MASK
+    both = int((masked[:, ::2] & masked[:, 1::2]).sum())
+    assert binomtest(both, masked[:, ::2].numel(), 0.8**2).pvalue > FALSE_ALARM
+
+
+@given(original=st.integers(5, 49), rate=st.floats(0, 1), share=st.floats(0, 1))
+def test_the_likelihood_is_a_distribution_over_what_is_observed(original, rate, share):
+    channel = Channel(share, (1 - share) / 2, (1 - share) / 2)
+    p = channel.likelihood(torch.arange(len(VOCABULARY)), torch.tensor(original), VOCABULARY, rate)
+    assert p.sum().item() == pytest.approx(1)
+    assert (p >= 0).all()
+    assert p[[PAD, UNK, CLS, SEP]].sum() == 0
+
+
+def test_the_likelihood_is_what_corruption_does():
+    ids = torch.full((500, 1000), 30)
+    noisy, _ = mask_tokens(ids, VOCABULARY, rate=0.15, generator=seeded(8))
+    p = BERT_CHANNEL.likelihood(torch.arange(len(VOCABULARY)), torch.tensor(30), VOCABULARY, rate=0.15)
+    possible = p > 0
+    counts = noisy.flatten().bincount(minlength=len(VOCABULARY))
+    assert counts[~possible].sum() == 0
+    assert chisquare(counts[possible].numpy(), (p[possible] * ids.numel()).numpy()).pvalue > FALSE_ALARM
+
+
+def test_mask_only_masks_all_and_by_span_shares_one_decision():
+    ids = words(300, 40)
+    selected = torch.rand(ids.shape, generator=seeded(1)) < 0.5
+    assert (corrupt(ids, selected, VOCABULARY, MASK_ONLY, generator=seeded()).ids[selected] == MASK).all()
+    noisy = corrupt(ids, selected, VOCABULARY, Channel(0.5, 0.0, 0.5), generator=seeded(), by_span=True).ids
+    neighbours = selected[:, 1:] & selected[:, :-1]
+    assert torch.equal((noisy == MASK)[:, 1:][neighbours], (noisy == MASK)[:, :-1][neighbours])
+    assert 0 < (noisy[selected] == MASK).float().mean() < 1
+
+
+# Selection of tokens
+
+
+def test_bernoulli_selects_each_position_with_the_rate():
+    selected = select_tokens(torch.ones(10_000, 100, dtype=torch.bool), 0.15, generator=seeded(6))
+    assert binomtest(int(selected.sum()), selected.numel(), 0.15).pvalue > FALSE_ALARM
+    per_row = selected.sum(-1)
+    assert per_row.double().var().item() == pytest.approx(100 * 0.15 * 0.85, rel=0.15)
+
+
+def test_bernoulli_may_select_nothing_and_exact_never_does():
+    maskable = torch.ones(1000, 5, dtype=torch.bool)
+    none = int((~select_tokens(maskable, 0.15, generator=seeded())).all(-1).sum())
+    assert binomtest(none, 1000, 0.85**5).pvalue > FALSE_ALARM
+    assert (select_tokens(maskable, 0.15, generator=seeded(), selection="exact").sum(-1) == 1).all()
+
+
+@pytest.mark.catches("sorteio com reposição")
+@settings(deadline=None)
+@given(seed=seeds, rate=st.floats(0.01, 1), shape=st.tuples(st.integers(1, 5), st.integers(1, 40)))
+def test_exact_selects_round_of_rate_times_n_in_each_row(seed, rate, shape):
+    maskable = torch.rand(shape, generator=seeded(seed)) < 0.7
+    selected = select_tokens(maskable, rate, generator=seeded(seed), selection="exact")
+    assert not (selected & ~maskable).any()
+    for row, allowed in zip(selected, maskable, strict=True):
+        n = int(allowed.sum())
+        assert int(row.sum()) == (max(1, round(rate * n)) if n else 0)
+
+
+def test_exact_chooses_every_position_equally_often():
+    selected = select_tokens(torch.ones(40_000, 20, dtype=torch.bool), generator=seeded(), selection="exact")
+    assert (selected.sum(-1) == 3).all()
+    for count in selected.sum(0).tolist():
+        assert binomtest(count, 40_000, 3 / 20).pvalue > FALSE_ALARM
+
+
+# Selection of words
+
+WORD_IDS = torch.tensor([-1, 0, 0, 1, 2, 2, 2, -1, 0, 1, 1, -1, -1])  # a pair: the second starts at 0 again
+ALLOWED = WORD_IDS >= 0
+GROUPS = [[1, 2], [3], [4, 5, 6], [8], [9, 10]]
+
+
+@settings(deadline=None)
+@given(seed=seeds, rate=st.floats(0.01, 1), selection=selections)
+def test_words_are_selected_whole(seed, rate, selection):
+    selected = select_words(WORD_IDS, ALLOWED, rate, generator=seeded(seed), selection=selection)
+    assert not (selected & ~ALLOWED).any()
+    for group in GROUPS:
+        assert selected[group].all() or not selected[group].any()
+    if selection == "exact":
+        budget = max(1, round(rate * 9))
+        count = int(selected.sum())
+        sizes = [len(g) for g in GROUPS if selected[g[0]]]
+        assert count <= budget or len(sizes) == 1
+        assert count >= 1
+
+
+def test_exact_takes_one_word_even_if_all_are_longer_than_the_budget():
+    word_ids = torch.tensor([[0, 0, 0, 1, 1, 1]])
+    selected = select_words(word_ids, word_ids >= 0, 0.15, generator=seeded(), selection="exact")
+    assert int(selected.sum()) == 3
+
+
+def test_each_word_has_the_rate_and_words_are_independent():
+    word_ids = WORD_IDS.expand(60_000, -1)
+    selected = select_words(word_ids, word_ids >= 0, 0.15, generator=seeded(5))
+    firsts = [group[0] for group in GROUPS]
+    for first in firsts:
+        assert binomtest(int(selected[:, first].sum()), 60_000, 0.15).pvalue > FALSE_ALARM
+    # Positions 1 and 8 both carry word id 0, in two sentences of a pair: they are two words.
+    both = int((selected[:, 1] & selected[:, 8]).sum())
+    assert binomtest(both, 60_000, 0.15**2).pvalue > FALSE_ALARM
+
+
+def test_an_unknown_word_is_not_selected_although_it_has_a_word_id():
+    ids, word_ids = torch.tensor([[CLS, 7, UNK, 8, SEP]]), torch.tensor([[-1, 0, 1, 2, -1]])
+    labels = mask_words(ids, word_ids, VOCABULARY, rate=1.0, generator=seeded()).labels
+    assert labels.tolist() == [[-100, 7, -100, 8, -100]]
+
+
+def test_whole_words_of_a_real_tokenizer_in_pairs():
+    tokenizer = Tokenizer(["o", "gat", "##inho", "corre", "rapida", "##mente", "late"])
+    vocabulary = tokenizer.vocabulary
+    batch = tokenizer.encode_batch(["o gatinho corre", "corre"], ["o gatinho late rapidamente", "o lobo"])
+    together = set()
+    for seed in range(40):
+        labels = mask_words(batch.ids, batch.word_ids, vocabulary, generator=seeded(seed), rate=0.5).labels
+        assert (labels[batch.ids < 5] == -100).all(), (
+            "special tokens, padding and [UNK] (lobo) are left alone"
+        )
+        selected = labels[0] != -100  # [CLS] o gat ##inho corre [SEP] o gat ##inho late rapida ##mente [SEP]
+        assert selected[2] == selected[3] and selected[7] == selected[8] and selected[10] == selected[11]
+        together.add((bool(selected[2]), bool(selected[7])))
+    assert len(together) == 4, "gatinho of the first sentence and of the second are two words"
+
+
+# Selection of spans
+
+
+def test_span_lengths_are_the_truncated_geometric_of_mean_3_8():
+    p = span_lengths()
+    k = torch.arange(1, 11, dtype=torch.float64)
+    assert p.sum().item() == pytest.approx(1)
+    torch.testing.assert_close(p[1:] / p[:-1], torch.full((9,), 0.8, dtype=torch.float64))
+    # Mean of a geometric given that it is at most L: 1/p - L r^L / (1 - r^L), with r = 1 - p.
+    assert (p * k).sum().item() == pytest.approx(1 / 0.2 - 10 * 0.8**10 / (1 - 0.8**10))
+    assert round((p * k).sum().item(), 1) == 3.8
+
+
+def runs(row):
+    """(start, length) of the runs of True."""
+    spans, start = [], None
+    for i, flag in enumerate([*row.tolist(), False]):
+        if flag and start is None:
+            start = i
+        elif not flag and start is not None:
+            spans.append((start, i - start))
+            start = None
+    return spans
+
+
+@settings(deadline=None)
+@given(seed=seeds, rate=st.floats(0.01, 1), n=st.integers(1, 60))
+def test_spans_fill_the_budget_exactly_and_respect_special_tokens(seed, rate, n):
+    maskable = torch.rand(3, n, generator=seeded(seed)) < 0.9
+    selected = select_spans(maskable, rate, generator=seeded(seed))
+    assert not (selected & ~maskable).any()
+    for row, allowed in zip(selected, maskable, strict=True):
+        total = int(allowed.sum())
+        assert int(row.sum()) == (max(1, round(rate * total)) if total else 0)
+
+
+def test_spans_start_anywhere_and_are_as_long_as_the_distribution_says(monkeypatch):
+    first = []  # of each row only: the later ones are drawn only where the first were short
+
+    def recorded(taken, allowed, start, i, words, left):
+        if not any(taken):
+            first.append((i, words))
+        take_span(taken, allowed, start, i, words, left)
+
+    take_span = corruption._take_span
+    monkeypatch.setattr(corruption, "_take_span", recorded)
+    select_spans(torch.ones(20_000, 8, dtype=torch.bool), 0.5, generator=seeded(9))
+    starts, lengths = torch.tensor(first).unbind(-1)
+    assert chisquare(starts.bincount(minlength=8).numpy()).pvalue > FALSE_ALARM
+    counts = lengths.bincount(minlength=11)[1:]
+    assert chisquare(counts.numpy(), (span_lengths() * 20_000).numpy()).pvalue > FALSE_ALARM
+
+
+def test_a_span_covers_the_words_asked_for_and_stops_at_the_budget_and_at_special_tokens():
+    starts = [True, True, False, True, True, False, False, True, True]
+    allowed = [False, True, True, True, True, True, True, False, True]
+
+    def span(i, words, left=99, before=()):
+        taken = [i in before for i in range(9)]
+        corruption._take_span(taken, allowed, starts, i, words, left)
+        return [i for i, flag in enumerate(taken) if flag]
+
+    assert span(2, 1) == [1, 2]
+    assert span(2, 2) == [1, 2, 3]
+    assert span(1, 3) == [1, 2, 3, 4, 5, 6]
+    assert span(3, 10) == [3, 4, 5, 6]
+    assert span(1, 10, left=4) == [1, 2, 3, 4]
+    assert span(8, 3) == [8]
+    assert span(1, 10, left=3, before=[3]) == [1, 2, 3, 4], "what was taken before costs nothing again"
+
+
+def test_spans_start_at_words_and_hold_whole_words_but_for_the_last_cut():
+    word_ids = torch.arange(200).repeat_interleave(3)[None, :].expand(50, -1)  # 200 words of 3 tokens
+    selected = select_spans(
+        torch.ones(50, 600, dtype=torch.bool), 0.15, word_ids=word_ids, generator=seeded(3)
+    )
+    for row in selected:
+        spans = runs(row)
+        assert all(start % 3 == 0 for start, _ in spans)
+        assert sum(length % 3 != 0 for _, length in spans) <= 1
+        assert int(row.sum()) == 90
+
+
+def test_a_word_that_begins_with_a_special_token_does_not_stop_the_spans():
+    ids, word_ids = torch.tensor([[UNK, 7, 8, 9]]), torch.tensor([[0, 0, 0, 1]])
+    labels = mask_spans(ids, VOCABULARY, word_ids=word_ids, rate=1.0, generator=seeded()).labels
+    assert labels.tolist() == [[-100, 7, 8, 9]]
+
+
+def test_spanbert_decides_once_per_span():
+    ids = words(200, 100)
+    noisy, labels = mask_spans(ids, VOCABULARY, generator=seeded(2), channel=Channel(0.5, 0.0, 0.5))
+    kinds = set()
+    for row, seen in zip(labels != -100, noisy, strict=True):
+        for start, length in runs(row):
+            masked = (seen[start : start + length] == MASK).tolist()
+            assert len(set(masked)) == 1
+            kinds.add(masked[0])
+    assert kinds == {True, False}
+
+
+# Static and dynamic
+
+
+def test_static_masking_repeats_and_dynamic_masking_does_not():
+    ids = words(10, 50)
+
+    def labels(epoch, copies):
+        return mask_tokens(ids, VOCABULARY, generator=epoch_generator(7, epoch, copies)).labels
+
+    dynamic = {tuple(labels(epoch, None).flatten().tolist()) for epoch in range(20)}
+    assert len(dynamic) == 20
+    static = [tuple(labels(epoch, 10).flatten().tolist()) for epoch in range(20)]
+    assert len(set(static)) == 10
+    assert static[:10] == static[10:]
+    assert len({tuple(labels(epoch, 1).flatten().tolist()) for epoch in range(5)}) == 1
+
+
+# Errors name the argument
+
+IDS = torch.tensor([[CLS, 7, 8, SEP]])
+WHOLE = torch.ones(1, 4, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Channel(0.8, 0.1, 0.2), ValueError, "mask, random and keep must be probabilities"),
+        (lambda: Channel(1.2, -0.1, -0.1), ValueError, "mask, random and keep must be a probability"),
+        (lambda: Channel(math.nan, 0.1, 0.1), ValueError, "mask, random and keep must be a probability"),
+        (
+            lambda: mask_tokens(IDS, VOCABULARY, generator=None),
+            TypeError,
+            "generator must be a torch.Generator",
+        ),
+        (
+            lambda: mask_tokens(IDS, VOCABULARY, generator=42),
+            TypeError,
+            "generator must be a torch.Generator",
+        ),
+        (
+            lambda: mask_tokens(IDS, VOCABULARY, rate=15, generator=seeded()),
+            ValueError,
+            "rate must be a prob.*15",
+        ),
+        (lambda: mask_tokens(IDS, VOCABULARY, rate=math.nan, generator=seeded()), ValueError, "rate must be"),
+        (
+            lambda: mask_tokens(IDS, VOCABULARY, selection="all", generator=seeded()),
+            ValueError,
+            "selection.*'all'",
+        ),
+        (
+            lambda: mask_tokens(IDS.float(), VOCABULARY, generator=seeded()),
+            ValueError,
+            "ids must be int32 or int64",
+        ),
+        (
+            lambda: mask_tokens(IDS > 0, VOCABULARY, generator=seeded()),
+            ValueError,
+            "ids must be int32 or int64",
+        ),
+        (lambda: mask_tokens(IDS[0, 0], VOCABULARY, generator=seeded()), ValueError, r"shape \(\.\.\., N\)"),
+        (
+            lambda: mask_tokens(IDS + 50, VOCABULARY, generator=seeded()),
+            ValueError,
+            r"ids must lie in 0\.\.49",
+        ),
+        (
+            lambda: mask_tokens(IDS - 9, VOCABULARY, generator=seeded()),
+            ValueError,
+            r"ids must lie in 0\.\.49",
+        ),
+        (
+            lambda: corrupt(IDS, WHOLE, VOCABULARY, generator=seeded()),
+            ValueError,
+            "selected is True at a special",
+        ),
+        (
+            lambda: corrupt(IDS, WHOLE[0], VOCABULARY, generator=seeded()),
+            ValueError,
+            "selected must be boolean",
+        ),
+        (lambda: corrupt(IDS, IDS, VOCABULARY, generator=seeded()), ValueError, "selected must be boolean"),
+        (lambda: select_tokens(IDS, generator=seeded()), ValueError, "maskable must be boolean"),
+        (
+            lambda: mask_words(IDS, IDS[0], VOCABULARY, generator=seeded()),
+            ValueError,
+            "word_ids must be integers",
+        ),
+        (
+            lambda: mask_spans(IDS, VOCABULARY, word_ids=IDS.float(), generator=seeded()),
+            ValueError,
+            "word_ids must be integers",
+        ),
+        (lambda: span_lengths(p=0), ValueError, "p must be above 0"),
+        (lambda: span_lengths(longest=0), ValueError, "longest must be an integer of at least 1"),
+        (lambda: epoch_generator(1, -1), ValueError, "epoch must be an integer of at least 0, got -1"),
+        (lambda: epoch_generator(1, 1, copies=0), ValueError, "copies must be an integer of at least 1"),
+        (
+            lambda: BERT_CHANNEL.likelihood(torch.tensor(7), torch.tensor(CLS), VOCABULARY),
+            ValueError,
+            "original must hold words",
+        ),
+    ],
+)
+def test_bad_inputs_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,111 @@
+"""Anisotropy, standardising and projection, against what they are defined as."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.geometry import (
+    anisotropy,
+    contributions,
+    cosine,
+    project,
+    standardize,
+)
+
+SEEDS = st.integers(0, 2**31)
+
+
+def vectors(seed, m=12, d=5, shift=0.0):
+    g = torch.Generator().manual_seed(seed)
+    return torch.randn(m, d, generator=g, dtype=torch.float64) + shift
+
+
+@given(SEEDS)
+def test_anisotropy_is_the_mean_cosine_of_pairs_from_different_contexts(seed):
+    x = vectors(seed)
+    contexts = torch.randint(4, (len(x),), generator=torch.Generator().manual_seed(seed))
+    contexts[:2] = torch.tensor([0, 1])
+    pairs = [cosine(x[i], x[j]) for i in range(len(x)) for j in range(len(x)) if contexts[i] != contexts[j]]
+    assert anisotropy(x, contexts) == pytest.approx(torch.stack(pairs).mean().item())
+
+
+def test_without_contexts_every_pair_counts_once_and_none_with_itself():
+    x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    assert anisotropy(x) == pytest.approx(-1 / 3)
+
+
+def test_pairs_from_one_sentence_do_not_count():
+    x = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert anisotropy(x, torch.tensor([7, 7, 9])) == pytest.approx(0)
+    assert anisotropy(x) == pytest.approx(1 / 3)
+
+
+@given(SEEDS)
+def test_contributions_add_up_and_find_the_rogue_dimension(seed):
+    x = vectors(seed)
+    x[:, 3] += 20
+    parts = contributions(x)
+    assert parts.sum().item() == pytest.approx(anisotropy(x))
+    assert parts.argmax() == 3 and parts[3] > 0.8 * parts.sum()
+
+
+@given(SEEDS)
+def test_length_does_not_matter_to_a_cosine(seed):
+    a, b = vectors(seed, 2)
+    torch.testing.assert_close(cosine(3 * a, b), cosine(a, b))
+    assert cosine(a, -a).item() == pytest.approx(-1)
+
+
+@settings(max_examples=25)
+@given(SEEDS)
+def test_standardized_dimensions_have_mean_zero_and_deviation_one(seed):
+    z = standardize(vectors(seed, 40, shift=3.0))
+    torch.testing.assert_close(z.mean(0), torch.zeros(5).double())
+    torch.testing.assert_close(z.std(0, correction=0), torch.ones(5).double())
+
+
+def test_a_reference_gives_the_mean_and_the_deviation():
+    reference = torch.tensor([[0.0, 0.0], [2.0, 20.0]])
+    torch.testing.assert_close(
+        standardize(torch.tensor([[3.0, 10.0]]), reference), torch.tensor([[2.0, 0.0]]).double()
+    )
+
+
+@given(SEEDS)
+def test_projection_keeps_distances_when_nothing_is_dropped_and_repeats(seed):
+    x = vectors(seed, 6, 3)
+    p = project(x, 3)
+    torch.testing.assert_close(torch.cdist(p, p), torch.cdist(x, x))
+    torch.testing.assert_close(project(x, 2), p[:, :2])
+    torch.testing.assert_close(project(x - 5.0, 2), p[:, :2])
+
+
+def test_projection_takes_the_axis_of_most_variance_first():
+    x = vectors(0, 200, 3) * torch.tensor([1.0, 10.0, 3.0])
+    p = project(x, 2)
+    assert torch.corrcoef(torch.stack([p[:, 0], x[:, 1]])).abs()[0, 1] > 0.99
+    assert p[:, 0].std() > p[:, 1].std()
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: anisotropy(torch.zeros(3, 2)), "zero vector"),
+        (lambda: anisotropy(torch.ones(3)), r"\(M, d\)"),
+        (lambda: anisotropy(torch.ones(3, 2), torch.zeros(3)), "at least two"),
+        (lambda: anisotropy(torch.ones(3, 2), torch.arange(2)), "one per vector"),
+        (lambda: anisotropy(torch.full((3, 2), torch.nan)), "finite"),
+        (lambda: cosine(torch.ones(2), torch.ones(3)), "as many dimensions"),
+        (lambda: standardize(torch.ones(4, 2)), "2 of 2 are constant"),
+        (lambda: project(torch.ones(4, 2), 3), "between 1 and 2, got 3"),
+    ],
+)
+def test_what_has_no_geometry_is_refused(call, told):
+    with pytest.raises(ValueError, match=told):
+        call()
+
+
+def test_integers_are_no_vectors():
+    with pytest.raises(TypeError, match="floating-point"):
+        anisotropy(torch.ones(3, 2).long())

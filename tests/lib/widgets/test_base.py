@@ -1,0 +1,179 @@
+"""The base of the widgets: composed source, fingerprint, and the shared JavaScript run by Node."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.attention import softmax as lib_softmax
+from lib.widgets import base, mask_explorer
+from tests.lib.widgets.masks_page import half_unit, read_number
+
+FOLDER = Path(base.__file__).parent
+SCRIPTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js"))}
+WIDGETS = [name for name, text in SCRIPTS.items() if "export default" in text]
+NODE = Path(sys.executable).parent / "node"
+
+
+def explorer(**options):
+    return mask_explorer(["o", "gato", "dorme"], [[1, 2, 3], [4, 5, 6], [7, 8, 9]], d_k=2, **options)
+
+
+def run_node(code: str, *arguments: str) -> str:
+    command = [str(NODE), "--input-type=module", "--eval", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def call_base(function: str, arguments: list[list]) -> list:
+    """Call a function of base.js in Node, once per list of arguments."""
+    module = (FOLDER / "base.js").as_uri()
+    # Node takes a path ending in .js as CommonJS unless told; a data: URL is always a module.
+    code = f"""
+      import {{ readFileSync }} from "node:fs";
+      const text = readFileSync(new URL("{module}"), "utf8");
+      const base = await import("data:text/javascript;base64," + Buffer.from(text).toString("base64"));
+      const calls = JSON.parse(process.argv[1], (_, x) => (x === "-inf" ? -Infinity : x));
+      console.log(JSON.stringify(calls.map(a => base.{function}(...a))));
+    """
+    return json.loads(run_node(code, json.dumps(arguments)))
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_source_is_one_self_contained_module(name, tmp_path):
+    shared = [part for part in re.findall(r'from "\./(\w+)\.js"', SCRIPTS[name]) if part != "base"]
+    esm, css = base.script_and_style(name, *shared)
+    module = tmp_path / "widget.mjs"
+    module.write_text(esm, encoding="utf-8")
+    subprocess.run([str(NODE), "--check", str(module)], check=True)
+    assert not re.search(
+        r"^\s*import\b|\bimport\(|\brequire\(|https?://|url\(|@import", esm + css, re.MULTILINE
+    )
+    assert re.findall(r"^export .*", esm, re.MULTILINE) == ["export default { render };"]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_javascript_never_turns_text_into_markup_or_code(name):
+    text = SCRIPTS[name]
+    assert not re.findall(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text
+    )
+    assert not re.findall(r"\bconsole\.|\bdebugger\b|\bvar\b|[^=!]==[^=]|[^=]!=[^=]", text)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.[cj]s*")), ids=lambda path: path.name)
+def test_no_widget_moves_by_itself(path):
+    """Reduced motion is respected by having none: what a reader changes is drawn at once."""
+    moving = r"\b(transition|animation|animate|smooth|requestAnimationFrame|setInterval)\b"
+    assert not re.findall(moving, path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export default {};\n",
+        'import { a } from "./base.js";\nimport { b } from "./other.js";\nexport default {};\n',
+    ],
+)
+def test_source_refuses_a_widget_that_imports_anything_but_the_base(text, tmp_path, monkeypatch):
+    for name in ("base.js", "base.css"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "bad.js").write_text(text)
+    monkeypatch.setattr(base, "_FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"bad\.js must import once"):
+        base.script_and_style("bad")
+
+
+def test_repr_is_the_fingerprint_and_the_panel_shares_it():
+    panel = explorer()
+    assert re.fullmatch(r"MaskExplorer\(dados sha256=[0-9a-f]{16}\)", repr(panel))
+    assert repr(panel.widget) == repr(panel)
+    assert panel._repr_mimebundle_()["text/plain"] == repr(panel)
+    bundle, _ = panel.widget._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(panel)
+
+
+def test_fingerprint_is_the_same_for_the_same_data_and_survives_json():
+    first, second = explorer(), explorer()
+    assert first.widget.model_id != second.widget.model_id
+    assert repr(first) == repr(second)
+    stored = json.loads(json.dumps(first.widget.get_state(), default=str))
+    assert base.fingerprint(stored) in repr(first)
+
+
+@pytest.mark.parametrize("key", ["_esm", "_css", "tokens", "scores", "kind_index", "cell", "temperatures"])
+def test_fingerprint_sees_every_declared_key(key):
+    state = explorer().widget.get_state()
+    before = base.fingerprint(state)
+    state[key] = [*state[key], 7] if isinstance(state[key], list) else f"{state[key]} "
+    assert base.fingerprint(state) != before
+
+
+@settings(max_examples=8)
+@given(
+    st.lists(
+        st.lists(st.floats(-1e5, 1e5) | st.just(-math.inf), min_size=1, max_size=9), min_size=40, max_size=40
+    )
+)
+def test_softmax_is_that_of_lib(rows):
+    calls = [[["-inf" if x == -math.inf else x for x in row]] for row in rows]
+    for row, result in zip(rows, call_base("softmax", calls), strict=True):
+        expected = lib_softmax(torch.tensor(row, dtype=torch.float64))
+        assert result["weights"] == pytest.approx(expected.tolist(), abs=1e-14)
+
+
+def test_numbers_have_a_decimal_comma_and_a_true_minus():
+    cases = {
+        (0.5, 3): "0,500",
+        (-0.5, 2): "−0,50",
+        (-0.0001, 2): "0,00",
+        (0, 2): "0,00",
+        (1234.5, 1): "1234,5",
+        (2_500_000, 2): "2,5·10⁶",
+        (-2_500_000, 2): "−2,5·10⁶",
+        ("-inf", 3): "−∞",
+    }
+    assert call_base("formatNumber", [list(case) for case in cases]) == list(cases.values())
+    assert call_base("formatNumber", [[3.14e-7, 4, {"tiny": True}], [3.14e-7, 4]]) == ["3,1·10⁻⁷", "0,0000"]
+
+
+@settings(max_examples=8)
+@given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.integers(0, 6)), min_size=50, max_size=50))
+def test_numbers_are_rounded_to_the_digits_shown(cases):
+    for (x, _), text in zip(cases, call_base("formatNumber", [list(case) for case in cases]), strict=True):
+        assert abs(read_number(text) - x) <= half_unit(text) * (1 + 1e-9), (x, text)
+
+
+@pytest.mark.parametrize(
+    ("key", "ctrl", "expected"),
+    [
+        ("ArrowUp", False, [0, 1]),
+        ("ArrowDown", False, [2, 1]),
+        ("ArrowLeft", False, [1, 0]),
+        ("ArrowRight", False, [1, 2]),
+        ("Home", False, [1, 0]),
+        ("End", False, [1, 3]),
+        ("Home", True, [0, 0]),
+        ("End", True, [2, 3]),
+        ("PageUp", False, [0, 1]),
+        ("PageDown", False, [2, 1]),
+        ("a", False, None),
+        ("Tab", False, None),
+    ],
+)
+def test_keys_move_in_a_grid_of_3_by_4(key, ctrl, expected):
+    assert call_base("moveInGrid", [[{"key": key, "ctrlKey": ctrl}, [1, 1], 3, 4]]) == [expected]
+
+
+def test_keys_stop_at_the_border():
+    event = {"ctrlKey": False}
+    moves = [[{"key": key, **event}, at, 2, 2] for key, at in [("ArrowUp", [0, 0]), ("ArrowRight", [1, 1])]]
+    assert call_base("moveInGrid", moves) == [[0, 0], [1, 1]]

@@ -1,0 +1,337 @@
+"""Each failure of the set-up, provoked in a real process, ends in one sentence that names its real cause.
+
+Only the index and the proxy of pip are elsewhere: at a port of this machine where nothing listens, or where a
+server of the test does.
+"""
+
+import ctypes
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
+import venv
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.tools.test_setup import assert_one_sentence
+from tools import setup_venv
+from tools.console import ROOT
+
+CLEAN = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "0", "PIP_NO_CACHE_DIR": "1"}
+NOWHERE = "127.0.0.1:9"
+OUTSIDE = re.compile(
+    r"(?i)PIP_.*|(?:https?|all|no)_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_\w+|TMPDIR"
+)
+
+
+def clean_environment(**settings: str) -> dict[str, str]:
+    """The environment without what this machine tells pip."""
+    kept = {name: value for name, value in os.environ.items() if not OUTSIDE.fullmatch(name)}
+    return {**kept, **CLEAN, **settings}
+
+
+def set_up(folder: Path, *before: str, preexec_fn=None, **settings: str) -> subprocess.CompletedProcess:
+    """Run the set-up in that folder with nothing but these settings of pip."""
+    command = [*before, sys.executable, "-m", "tools.setup_venv", "--venv", str(folder)]
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=clean_environment(**settings),
+        text=True,
+        capture_output=True,
+        timeout=120,
+        preexec_fn=preexec_fn,
+    )
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> Path:
+    """An environment with pip and nothing else: making one takes longer than all the failures together."""
+    folder = tmp_path_factory.mktemp("prepared") / "environment"
+    venv.EnvBuilder(with_pip=True).create(folder)
+    return folder
+
+
+def write_wheel(folder: Path, file_name: str, *metadata: str, content: bytes = b"") -> None:
+    """A wheel with this metadata and one file."""
+    name, version = file_name.split("-")[:2]
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / file_name, "w", zipfile.ZIP_DEFLATED) as archive:
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *metadata]
+        archive.writestr(f"{name}-{version}.dist-info/METADATA", "\n".join(lines) + "\n")
+        archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
+        archive.writestr(f"{name}-{version}.dist-info/RECORD", "")
+        archive.writestr(f"{name}.bin", content)
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A server on loopback for the time of a test; the address without its scheme."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class Quiet(BaseHTTPRequestHandler):
+    """Answers every request with the same status and page."""
+
+    status, page = 404, ""
+
+    def do_GET(self):
+        self.send_response(self.status)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(self.page.encode())))
+        self.end_headers()
+        self.wfile.write(self.page.encode())
+
+    do_CONNECT = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+def links_to(*entries: str) -> str:
+    return "<!DOCTYPE html><html><body>" + "".join(entries) + "</body></html>"
+
+
+def not_the_network(done: subprocess.CompletedProcess) -> None:
+    assert "connect to the network" not in done.stderr, done.stderr
+
+
+THIS = ".".join(str(part) for part in sys.version_info[:3])
+OTHER_PYTHON = "make PYTHON="
+
+
+def test_a_wheel_for_another_python_is_not_a_network_problem(prepared, tmp_path):
+    write_wheel(tmp_path / "links", "torch-2.13.0-py3-none-any.whl", "Requires-Python: >=99")
+    done = set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "links"))
+    assert_one_sentence(done, f"torch needs Python >=99 and this is {THIS}", OTHER_PYTHON)
+    not_the_network(done)
+
+
+def test_a_version_for_another_python_on_an_index_is_not_a_network_problem(prepared):
+    """An index says it beside the link, and pip then acts as if the version did not exist."""
+
+    class Index(Quiet):
+        status = 200
+        page = links_to(
+            '<a href="torch-2.12.0-py3-none-any.whl" data-requires-python="&gt;=3.9">torch-2.12.0</a>',
+            '<a href="torch-2.13.0-py3-none-any.whl" data-requires-python="&gt;=99.5">torch-2.13.0</a>',
+        )
+
+    with serving(Index) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
+    assert_one_sentence(done, f"torch 2.13.0 needs Python >=99.5 and this is {THIS}", OTHER_PYTHON)
+    not_the_network(done)
+
+
+def test_a_wheel_for_another_platform_is_not_a_network_problem(prepared, tmp_path):
+    write_wheel(tmp_path / "links", "torch-2.13.0-cp399-cp399-win_amd64.whl")
+    done = set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "links"))
+    assert_one_sentence(done, f"torch 2.13.0 has no wheel for Python {THIS} on", OTHER_PYTHON)
+    not_the_network(done)
+
+
+def test_a_version_that_the_index_does_not_have_is_not_a_network_problem(prepared):
+    class Index(Quiet):
+        status = 200
+        page = links_to('<a href="torch-2.12.0-py3-none-any.whl">torch-2.12.0</a>')
+
+    with serving(Index) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
+    assert_one_sentence(done, "torch 2.13.0 is not on the package index, which has it only up to 2.12.0")
+    not_the_network(done)
+    with serving(Quiet) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
+    assert_one_sentence(done, "torch 2.13.0 is not on the package index, which does not have the package")
+    not_the_network(done)
+
+
+def test_a_pip_that_may_use_no_index_gets_a_sentence(prepared, tmp_path):
+    done = set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path))
+    assert_one_sentence(
+        done, "torch==2.13.0 was not installed", "told to use no package index", "PIP_NO_INDEX"
+    )
+    not_the_network(done)
+
+
+@pytest.mark.parametrize("retries", ["0", "1"])
+def test_no_network_gets_a_sentence(tmp_path, prepared, retries):
+    """pip's retries are visible and its last try is not: with and without them the cause is found."""
+    done = set_up(prepared, PIP_INDEX_URL=f"http://{NOWHERE}/", PIP_RETRIES=retries)
+    assert_one_sentence(
+        done, "torch==2.13.0 was not installed", "index was not reached", "connect to the network"
+    )
+
+
+def test_no_network_leaves_nothing_that_looks_finished(tmp_path):
+    """From nothing, as a reader would: the environment is there afterwards, and make's stamp is not."""
+    folder = tmp_path / "environment"
+    done = set_up(folder, PIP_INDEX_URL=f"http://{NOWHERE}/")
+    assert_one_sentence(done, "connect to the network")
+    assert (folder / "bin" / "python").exists() and not (folder / ".installed").exists()
+
+
+def test_an_index_that_refuses_gets_a_sentence(prepared):
+    class Refusing(Quiet):
+        status = 403
+
+    with serving(Refusing) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
+    assert_one_sentence(done, "the package index refused (403 Client Error", "pip's settings")
+
+
+def test_a_proxy_that_is_not_there_gets_a_sentence(prepared):
+    done = set_up(prepared, PIP_INDEX_URL="https://index.invalid/simple", PIP_PROXY=f"http://{NOWHERE}")
+    assert_one_sentence(done, "the proxy does not let pip through", "correct https_proxy")
+    not_the_network(done)
+
+
+def test_a_proxy_that_asks_for_a_password_gets_a_sentence(prepared):
+    class Proxy(Quiet):
+        status = 407
+
+    with serving(Proxy) as address:
+        done = set_up(prepared, PIP_INDEX_URL="https://index.invalid/simple", https_proxy=f"http://{address}")
+    assert_one_sentence(done, "the proxy does not let pip through", "correct https_proxy")
+    not_the_network(done)
+
+
+def test_a_server_without_tls_gets_a_sentence(prepared):
+    """What stands between us and the index answers, and not as a secure server does."""
+    with serving(Quiet) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"https://{address}/simple")
+    assert_one_sentence(done, "the secure connection to the package index failed", "PIP_CERT")
+    not_the_network(done)
+
+
+def test_missing_certificates_get_a_sentence(prepared, tmp_path):
+    missing = str(tmp_path / "missing.pem")
+    with serving(Quiet) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"https://{address}/simple", PIP_CERT=missing)
+    assert_one_sentence(done, "the secure connection to the package index failed", "PIP_CERT")
+    not_the_network(done)
+
+
+def test_an_unknown_certificate_gets_a_sentence(prepared, tmp_path):
+    """As in a network that opens every secure connection: its certificate is unknown to pip."""
+    openssl = shutil.which("openssl")
+    assert openssl, "openssl makes the certificate of this test: install it (apt install openssl)"
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    request = (
+        f"req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -keyout {key} -out {certificate}"
+    )
+    subprocess.run([openssl, *request.split()], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with serving(Quiet, context) as address:
+        done = set_up(prepared, PIP_INDEX_URL=f"https://{address}/simple")
+    assert_one_sentence(done, "the secure connection to the package index failed", "PIP_CERT")
+    not_the_network(done)
+
+
+def give_up_privileges():
+    """Let file permissions hold for root too, in this child only: root ignores them by two capabilities."""
+    for capability in (1, 2):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+def test_a_folder_that_belongs_to_others_gets_a_sentence(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o555)
+    done = set_up(theirs / "environment", preexec_fn=give_up_privileges)
+    assert_one_sentence(done, "permission was denied", "run make as the owner", "clone where you may write")
+
+
+@pytest.fixture
+def read_only(prepared) -> Iterator[Path]:
+    """The environment, for as long as a test lasts, as one that somebody else made."""
+    (packages,) = prepared.glob("lib/python*/site-packages")
+    packages.chmod(0o555)
+    yield prepared
+    packages.chmod(0o755)
+
+
+def test_an_environment_that_belongs_to_others_gets_a_sentence(read_only, tmp_path):
+    """Made by root with sudo, say, and used by oneself: pip says it, in the middle of an installation."""
+    write_wheel(tmp_path / "links", "torch-2.13.0-py3-none-any.whl")
+    done = set_up(
+        read_only,
+        preexec_fn=give_up_privileges,
+        PIP_NO_INDEX="1",
+        PIP_FIND_LINKS=str(tmp_path / "links"),
+    )
+    assert_one_sentence(
+        done, "torch==2.13.0 was not installed", "permission was denied", "run make as the owner"
+    )
+
+
+def test_a_file_in_the_way_gets_a_sentence(tmp_path):
+    (tmp_path / "environment").write_text("not a folder")
+    done = set_up(tmp_path / "environment")
+    assert_one_sentence(done, "the environment could not be created", "correct that")
+
+
+def small_disk(folder: Path, megabytes: int, then: str = "true") -> list[str]:
+    """What to put before a command so that, for it alone, the folder is a disk of that size."""
+    folder.mkdir()
+    script = f'mount -t tmpfs -o size={megabytes}m none "{folder}" && {then} && exec "$@"'
+    enter = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount"]
+    before = [*enter, "sh", "-c", script, "sh"]
+    if not shutil.which("unshare") or subprocess.run([*before, "true"], capture_output=True).returncode:
+        pytest.skip("nobody may mount a small disk here; test_pins.py tests the words of one that is full")
+    return before
+
+
+def test_a_full_disk_gets_a_sentence(tmp_path):
+    """It is full before the environment is made."""
+    done = set_up(tmp_path / "disk" / "environment", *small_disk(tmp_path / "disk", 1))
+    assert_one_sentence(done, "could not be created", "no space left on the device", "free at least 4 GB")
+
+
+def test_a_disk_that_fills_up_gets_a_sentence(prepared, tmp_path):
+    """There is room for the environment, and not for what pip puts there."""
+    write_wheel(tmp_path / "links", "torch-2.13.0-py3-none-any.whl", content=bytes(80_000_000))
+    folder = tmp_path / "disk" / "environment"
+    before = small_disk(tmp_path / "disk", 60, then=f'cp -a "{prepared}" "{folder}"')
+    done = set_up(folder, *before, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "links"))
+    assert_one_sentence(done, "torch==2.13.0 was not", "no space left on the device", "free at least 4 GB")
+
+
+@pytest.mark.parametrize("missing", ["venv", "ensurepip"])
+def test_a_python_that_cannot_make_environments_gets_a_sentence(tmp_path, missing):
+    """As Debian's without python3-venv: a module that is None in sys.modules is one that is not installed."""
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{missing!r}] = None\n")
+    done = set_up(tmp_path / "environment", PYTHONPATH=str(tmp_path))
+    assert_one_sentence(done, "cannot make virtual environments", "apt install python3-venv")
+    assert not (tmp_path / "environment").exists()
+
+
+def test_a_changed_data_file_gets_a_sentence(prepared, tmp_path, monkeypatch):
+    """The hash of a data package is not that of the file that pip got."""
+    write_wheel(tmp_path / "links", "data-1.0-py3-none-any.whl")
+    wanted = tmp_path / "wanted.txt"
+    wanted.write_text(f"data==1.0 --hash=sha256:{'0' * 64}\n")
+    for name in list(os.environ):
+        if OUTSIDE.fullmatch(name):
+            monkeypatch.delenv(name)
+    for name, value in {**CLEAN, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "links")}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(
+        SystemExit, match=r"error: wanted\.txt was not installed, because data==1\.0 is not the"
+    ):
+        setup_venv.install(prepared / "bin" / "python", "wanted.txt", ["-r", str(wanted)])
