@@ -75,11 +75,11 @@ def check_hash(package: dict, tarball: Path) -> None:
 
 def unpack(package: dict, tarball: Path, folder: Path) -> None:
     """Copy the wanted files out of the tarball; every pattern must match something."""
-    root = PurePosixPath("package") / package["root"]
+    root = PurePosixPath(package["root"])
     unmatched = set(package["files"])
     with tarfile.open(tarball) as archive:
         for member in archive:
-            path = PurePosixPath(member.name)
+            path = PurePosixPath(*PurePosixPath(member.name).parts[1:])  # the first is mostly "package"
             if not member.isfile() or not path.is_relative_to(root):
                 continue
             relative = path.relative_to(root)
