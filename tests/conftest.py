@@ -19,7 +19,10 @@ settings.load_profile("course")
 # What stands behind a fixture: `-m browser` selects what needs a browser or a server, `-m book` built pages.
 NEEDS = {"browser": "browser", "jupyterlab": "browser", "book_dir": "book"}
 # What takes minutes starts first: a worker that began one of these last would go on alone.
-LONGEST = ("book/05", "book/appendix", "tests/book/test_widgets", "tests/browser/test_pages", "book/04")
+LONGEST = (
+    *("book/05", "book/appendix", "tests/lib/widgets/test_every_widget", "tests/book/test_widgets"),
+    *("tests/browser/test_pages", "book/04"),
+)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -3,21 +3,12 @@
 import json
 
 import pytest
+from bs4 import BeautifulSoup, SoupStrainer
 from playwright.sync_api import Page, expect
 
 from lib.exercises.catalogue import exercises
 from lib.quizzes import questions
 from lib.widgets.base import fingerprint
-from lib.widgets.cross_entropy_bars import CrossEntropyBars
-from lib.widgets.mask_explorer import MaskExplorer
-from lib.widgets.mlm_corruption import MLMCorruption
-from lib.widgets.page_model import PageModel
-from lib.widgets.parameter_counter import ParameterCounter
-from lib.widgets.quiz import Quiz
-from lib.widgets.real_attention import RealAttention
-from lib.widgets.sense_space import SenseSpace
-from lib.widgets.wordpiece_steps import WordPieceSteps
-from tests.book.test_built_book import soup
 from tests.browser.chromium import (
     DESKTOP,
     PHONE,
@@ -27,20 +18,19 @@ from tests.browser.chromium import (
     page_overflow,
     settle,
 )
-from tests.lib.widgets.masks_page import STATE
-from tests.lib.widgets.test_quiz import answer, at, plain
-from tests.lib.widgets.tours import TOURS
+from tests.lib.widgets.cases import CASES
+from tests.lib.widgets.pages.quiz import QuizPage, at, plain
+from tests.lib.widgets.shared import ROOTS, STATE
 
 CHAPTERS = {
-    "01_masking": {MaskExplorer, Quiz},
-    "02_mlm": {MLMCorruption, PageModel, Quiz},
-    "03_bert_encoders": {MaskExplorer, WordPieceSteps, RealAttention, ParameterCounter, Quiz},
-    "04_cross_entropy": {CrossEntropyBars, Quiz},
-    "05_encoder_only": {SenseSpace, Quiz},
+    "01_masking": {"mask_explorer", "quiz"},
+    "02_mlm": {"mlm_corruption", "page_model", "quiz"},
+    "03_bert_encoders": {"mask_explorer", "wordpiece_steps", "real_attention", "parameter_counter", "quiz"},
+    "04_cross_entropy": {"cross_entropy_bars", "quiz"},
+    "05_encoder_only": {"sense_space", "quiz"},
 }
-# The rest of each page, at the same widths and in the same themes, is judged by test_built_book_browser.
+# The rest of each page, at the same widths and in the same themes, is judged by tests/browser/test_pages.py.
 # Here, beside widgets in use, it is judged again once: its contrast has not changed, and no theme moves it.
-WIDGETS = ".cw-panel, .cw-quiz"
 IN_WIDGETS = (".cw-panel", ".cw-panel *", ".cw-quiz", ".cw-quiz *")
 MOVING = """() => [...document.querySelectorAll(".cw-panel *, .cw-panel, .cw-quiz *")].filter(e => {
   const { transitionDuration, animationName } = getComputedStyle(e);
@@ -48,11 +38,20 @@ MOVING = """() => [...document.querySelectorAll(".cw-panel *, .cw-panel, .cw-qui
 }).map(e => e.className)"""
 
 
-def stored_states(name: str, widget: type) -> list[dict]:
-    """The saved states of the widgets of one class that a page of the book carries."""
-    models = json.loads(soup(name).find("script", type=STATE).string)["state"].values()
-    wanted = f"{widget.__module__}.{widget.__name__}"
-    return [model["state"] for model in models if model["state"].get("_anywidget_id") == wanted]
+@pytest.fixture(scope="module")
+def stored_states(book_dir):
+    """The saved states of the widgets of one class that a chapter carries."""
+    parsed = {}
+
+    def states(chapter: str, widget: type) -> list[dict]:
+        if chapter not in parsed:
+            html = (book_dir / address(chapter)).read_text(encoding="utf-8")
+            script = BeautifulSoup(html, "html.parser", parse_only=SoupStrainer("script", type=STATE))
+            parsed[chapter] = [model["state"] for model in json.loads(script.string)["state"].values()]
+        wanted = f"{widget.__module__}.{widget.__name__}"
+        return [state for state in parsed[chapter] if state.get("_anywidget_id") == wanted]
+
+    return states
 
 
 def address(chapter: str) -> str:
@@ -68,14 +67,14 @@ def opened(request, browser, book_url):
         yield page, request.param
 
 
-def test_every_widget_of_the_course_has_a_tour_and_a_chapter():
-    assert {tour.widget for tour in TOURS} == set.union(*CHAPTERS.values())
+def test_every_widget_of_the_course_has_a_chapter():
+    assert {case.name for case in CASES} == set.union(*CHAPTERS.values())
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_book_carries_the_widgets_of_today(chapter, book_dir):
-    for widget in CHAPTERS[chapter]:
-        states = stored_states(address(chapter), widget)
+def test_book_carries_the_widgets_of_today(chapter, stored_states):
+    for widget in (case.page.widget for case in CASES if case.name in CHAPTERS[chapter]):
+        states = stored_states(chapter, widget)
         assert states, f"{chapter} carries no {widget.__name__}"
         for state in states:
             fresh = widget(**{name: state[name] for name in widget.class_own_traits(sync=True)})
@@ -96,13 +95,14 @@ def test_every_hint_and_solution_is_folded_and_named(opened):
         expect(solution.locator(":scope > *").nth(1)).to_be_hidden()
 
 
-def test_every_link_of_the_result_leads_to_its_section(opened):
+def test_every_link_of_the_result_leads_to_its_section(opened, stored_states):
     page, chapter = opened
-    root, asked = page.locator(".cw-quiz"), questions(chapter[:2])
+    [state], asked = stored_states(chapter, QuizPage.widget), questions(chapter[:2])
+    quiz = QuizPage(page.locator(".cw-quiz"), state)
     for i, question in enumerate(asked):
-        answer(root, i, at(question, False))
+        quiz.answer(i, at(question, False))
     sections = list(dict.fromkeys(question.section for question in asked))
-    items = root.locator(".cw-result li")
+    items = quiz.panel.locator(".cw-result li")
     expect(items).to_have_count(len(sections))
     for i, section in enumerate(sections):
         href = items.nth(i).get_by_role("link").get_attribute("href")
@@ -111,35 +111,40 @@ def test_every_link_of_the_result_leads_to_its_section(opened):
             page.evaluate("href => decodeURIComponent(href.slice(1))", href),
         )
         assert heading and plain(section) in heading, (section, href)
-    root.get_by_role("button", name="Recomeçar").click()
-    expect(root.get_by_role("radio", checked=True)).to_have_count(0)
+    quiz.panel.get_by_role("button", name="Recomeçar").click()
+    expect(quiz.panel.get_by_role("radio", checked=True)).to_have_count(0)
     assert not page.problems
 
 
-def test_widgets_of_a_chapter_show_what_lib_computes_over_http_on_a_desktop(opened):
+def test_widgets_of_a_chapter_show_what_lib_computes_over_http_on_a_desktop(opened, stored_states):
     page, chapter = opened
-    visit(page, chapter)
+    visit(page, chapter, stored_states)
     use_looks(page, DESKTOP)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_widgets_of_a_chapter_show_what_lib_computes_from_the_disk_on_a_phone(chapter, new_page, book_dir):
+def test_widgets_of_a_chapter_show_what_lib_computes_from_the_disk_on_a_phone(
+    chapter, new_page, book_dir, stored_states
+):
     page = new_page(viewport=PHONE)
     page.goto((book_dir / address(chapter)).as_uri())
     settle(page)
-    visit(page, chapter)
+    visit(page, chapter, stored_states)
     use_looks(page, PHONE)
 
 
-def visit(page: Page, chapter: str) -> None:
-    """Take every tour of the chapter: each widget shows, stop by stop, what `lib` computes."""
+def visit(page: Page, chapter: str, stored_states) -> None:
+    """Take every tour of the chapter: each widget shows, after each move, what `lib` computes."""
     found = set()
-    for tour in TOURS:
-        stored, views = stored_states(address(chapter), tour.widget), page.locator(tour.selector).all()
-        for state, view in zip(stored, views, strict=True):
-            found.add(tour.widget)
-            for stop, differences in tour.stops(view, state):
-                assert differences == [], (tour.widget.__name__, stop)
+    for case in CASES:
+        states, views = stored_states(chapter, case.page.widget), page.locator(case.page.selector).all()
+        for state, view in zip(states, views, strict=True):
+            found.add(case.name)
+            shown = case.page(view, state)
+            shown.begin()
+            for move in case.tour(state):
+                shown.go(move)
+                assert shown.differences() == [], (case.name, move)
     assert found == CHAPTERS[chapter]
 
 
@@ -147,7 +152,7 @@ def use_looks(page: Page, viewport: dict) -> None:
     """With every widget of the page in use: accessible in both themes, nothing sideways, no motion."""
     for dark in (False, True):
         change_look(page, viewport, dark)
-        assert axe_violations(page, within=WIDGETS if dark else None, contrast=IN_WIDGETS) == []
+        assert axe_violations(page, within=ROOTS if dark else None, contrast=IN_WIDGETS) == []
         assert page_overflow(page) == 0
     assert page.evaluate(MOVING) == [], "whoever asks for less motion gets none"
     assert not page.problems

@@ -1,6 +1,5 @@
 """A real Chromium for the tests, cut off from the network, that remembers what went wrong on a page."""
 
-import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,6 @@ AXE = ROOT / "tests" / "_vendor" / "axe-core" / "axe.min.js"
 # The limit of every wait for a condition. A condition that is met ends the wait at once, so a generous limit
 # costs nothing; a busy machine must never reach it.
 WAIT_MS = 120_000
-POLL_SECONDS = 0.05
 expect.set_options(timeout=WAIT_MS)
 
 
@@ -149,32 +147,15 @@ def wait_until(page: Page, condition: Callable[[], bool]) -> bool:
     return True
 
 
-def assert_becomes(read: Callable[[], object], wanted: object) -> None:
+def assert_becomes(page: Page, read: Callable[[], object], wanted: object) -> None:
     """What is read off a page is `wanted`, at the latest at the limit."""
+    found: list[object] = []
 
-    @lasting
-    def differences() -> list[str]:
-        found = read()
-        return [] if found == wanted else [f"{found!r} does not become {wanted!r}"]
+    def as_wanted() -> bool:
+        found[:] = [read()]
+        return found[0] == wanted
 
-    assert differences() == []
-
-
-def lasting(compare: Callable[..., list[str]]) -> Callable[..., list[str]]:
-    """Let a comparison wait for the page: [] as soon as nothing is different, or what still is at the limit.
-
-    `compare.at_once` does not wait: for copies with a mistake in them, which are different for ever.
-    """
-
-    @functools.wraps(compare)
-    def waiting(*arguments, **options) -> list[str]:
-        deadline = time.monotonic() + WAIT_MS / 1000
-        while (found := compare(*arguments, **options)) and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        return found
-
-    waiting.at_once = compare
-    return waiting
+    assert wait_until(page, as_wanted), f"{found[0]!r} does not become {wanted!r}"
 
 
 def change_look(page: Page, viewport: dict, dark: bool) -> None:

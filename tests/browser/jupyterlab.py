@@ -24,6 +24,7 @@ from tools.console import ROOT
 START_SECONDS = 180  # for a machine that does other things; a server that is up ends the wait at once
 STOP_SECONDS = 60
 ANSWER_SECONDS = 10  # an answer that takes longer is asked for again
+ASK_AGAIN_SECONDS = 0.1
 PORT_LOST = "no available port could be found"  # what the server says then
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 # JupyterLab's anywidget gives a widget two seconds to be ready, and up on it after that; with every core busy
@@ -102,6 +103,15 @@ def stop(process: subprocess.Popen) -> None:
         process.wait()
 
 
+def ended(process: subprocess.Popen) -> bool:
+    """Wait for the end of a server that does not answer yet, but no longer than until it is asked again."""
+    try:
+        process.wait(timeout=ASK_AGAIN_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
 def start(scratch: Path, folder: Path, token: str) -> tuple[subprocess.Popen, str]:
     """The server and its address; it is started again if another process took the port that it had chosen."""
     process, deadline = launch(scratch, folder, token), time.monotonic() + START_SECONDS
@@ -109,11 +119,10 @@ def start(scratch: Path, folder: Path, token: str) -> tuple[subprocess.Popen, st
         while time.monotonic() < deadline:
             if base_url := address(process, scratch, token):
                 return process, base_url
-            if process.poll() is not None:
+            if ended(process):
                 if PORT_LOST not in read_log(scratch):
                     break
                 process = launch(scratch, folder, token)
-            time.sleep(0.1)
         tail = re.sub(token, "***", read_log(scratch))[-2000:]
         raise RuntimeError(f"JupyterLab did not start within {START_SECONDS} s:\n{tail}")
     except BaseException:
@@ -174,17 +183,3 @@ def run(cell: Locator) -> Locator:
     cell.page.keyboard.press("Control+Enter")
     wait_for_run(cell, before)
     return cell.locator(".jp-OutputArea-output pre")
-
-
-def expect_in_python(cell: Locator, text: str) -> None:
-    """Run a printing cell until it prints `text`: a busy kernel gets the last of many changes later.
-
-    `text` must name all that was changed; what it leaves out may still be on its way when it is printed.
-    """
-    printed = []
-
-    def knows() -> bool:
-        printed[:] = run(cell).all_inner_texts()
-        return text in "".join(printed)
-
-    assert wait_until(cell.page, knows), f"Python never printed {text!r}, last {printed}"

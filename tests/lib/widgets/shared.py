@@ -1,16 +1,29 @@
-"""What the browser tests ask of every widget: is it drawn, is a broken copy seen, is anything left behind."""
+"""Static pages with widgets, made as the book makes them, and what the tests ask of every widget on one.
+
+A page holds the widgets' saved state, their views and the script that draws them; there is no kernel.
+"""
 
 import json
-from collections.abc import Callable, Sequence
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from ipywidgets import Widget
+from ipywidgets.embed import dependency_state
 from playwright.sync_api import Locator, Page, expect
-from torch import Tensor
 
 from lib.widgets.base import CourseWidget, Panel
-from tests.browser.chromium import DESKTOP, PHONE, axe_violations, lasting, next_frame, page_overflow
-from tests.lib.widgets.masks_page import counting, set_theme, write_page
+from tests.browser.chromium import DESKTOP, PHONE, axe_violations, next_frame, page_overflow
+from tools.console import ROOT
+from tools.fetch_vendor import find_program
 
+SCRIPT = "vendor/bundles/widgets.js"
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+ROOTS = ".cw-panel, .cw-quiz"
 HOSTILE = [
     '<img src=x onerror="window.attacked = true">',
     "</script><script>window.attacked = true</script>",
@@ -24,29 +37,75 @@ HOSTILE = [
 ]
 
 
-def open_widgets(page: Page, folder: Path, panels: Sequence[Panel], *, dark: bool = False) -> list[Locator]:
+# --- a page with widgets ------------------------------------------------------------------------------------
+
+
+def write_page(path: Path, panels: Sequence[Widget]) -> str:
+    """Write a page that shows the panels from their saved state, and return its file:// address."""
+    static = ROOT / "book" / "_static"
+    script = f'<script src="{(static / SCRIPT).as_uri()}"></script>'
+    state = {"version_major": 2, "version_minor": 0, "state": dependency_state(panels, drop_defaults=False)}
+    views = [{"version_major": 2, "version_minor": 0, "model_id": panel.model_id} for panel in panels]
+    path.write_text(
+        '<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Widgets</title>'
+        '<meta name="viewport" content="width=device-width">'
+        '<style>html[data-theme="dark"] { background: #121212; color: #eee }</style>'
+        f"{script}{_embedded(STATE, state)}</head><body><main><h1>Widgets</h1>"
+        f"{''.join(_embedded(VIEW, view) for view in views)}</main></body></html>",
+        encoding="utf-8",
+    )
+    return path.as_uri()
+
+
+def _embedded(kind: str, data: dict) -> str:
+    # "</script>" inside a token would end the element; the book's builder escapes it too.
+    return f'<script type="{kind}">{json.dumps(data).replace("</", "<" + chr(92) + "/")}</script>'
+
+
+def open_widgets(page: Page, folder: Path, panels: Sequence[Widget], *, dark: bool = False) -> list[Locator]:
     """Open a page with the panels, wait until all are drawn and their sliders named; return them in order."""
     page.goto(write_page(folder / "widgets.html", panels))
     set_theme(page, dark)
-    return drawn_widgets(page, [len(panel.controls) for panel in panels])
+    return drawn_widgets(page, [len(getattr(panel, "controls", ())) for panel in panels])
 
 
-def drawn_widgets(page: Page, controls: Sequence[int], within: str = ".cw-panel") -> list[Locator]:
-    """The panels of a page in order, once each has its controls, its view, and names on its sliders."""
+def drawn_widgets(page: Page, controls: Sequence[int]) -> list[Locator]:
+    """The widgets of a page in order, once each has its controls, its view, and names on its sliders."""
     page.wait_for_function(
         """([selector, controls]) => {
-          const panels = [...document.querySelectorAll(selector)];
-          return panels.length === controls.length && panels.every((panel, k) =>
-            panel.querySelector(".cw")?.childElementCount > 0 &&
-            panel.querySelector(".cw-controls").childElementCount === controls[k] &&
-            [...panel.querySelectorAll(".cw-controls [role=slider]")].every(handle => handle.ariaLabel));
+          const roots = [...document.querySelectorAll(selector)];
+          return roots.length === controls.length && roots.every((root, k) =>
+            (root.matches(".cw") ? root : root.querySelector(".cw"))?.childElementCount > 0 &&
+            (root.querySelector(".cw-controls")?.childElementCount ?? 0) === controls[k] &&
+            [...root.querySelectorAll(".cw-controls [role=slider]")].every(handle => handle.ariaLabel));
         }""",
-        arg=[within, list(controls)],
+        arg=[ROOTS, list(controls)],
     )
-    return page.locator(within).all()
+    return page.locator(ROOTS).all()
 
+
+def stored(widget: Panel | CourseWidget) -> dict[str, Any]:
+    """The state that a page or a notebook stores for a widget, through JSON and back."""
+    own = widget.widget if isinstance(widget, Panel) else widget
+    return json.loads(json.dumps(own.get_state(), default=str))
+
+
+def run_node(code: str, *arguments: str) -> str:
+    """Run JavaScript as a module in Node; what it prints."""
+    command = [find_program("node"), "--input-type=module", "--eval", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# --- looks --------------------------------------------------------------------------------------------------
 
 LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]
+
+
+def set_theme(page: Page, dark: bool) -> None:
+    """The theme of the page, as the book's switch sets it."""
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
 
 
 def assert_accessible_in_every_look(page: Page) -> None:
@@ -60,28 +119,38 @@ def assert_accessible_in_every_look(page: Page) -> None:
         assert page_overflow(page) == 0, (viewport, dark)
 
 
-def broken(panel: Panel, old: str, new: str) -> Panel:
-    """The same panel with one line of its JavaScript changed."""
-    assert panel.widget._esm.count(old) == 1, f"{old!r} must occur once in the JavaScript"
-    panel.widget._esm = panel.widget._esm.replace(old, new)
-    return panel
+# --- a broken copy ------------------------------------------------------------------------------------------
 
 
-def survivors(
-    page: Page,
-    folder: Path,
-    make: Callable[[], Panel],
-    mutations: dict[str, tuple[str, str]],
-    difference: Callable[[Locator], list[str]],
-) -> list[str]:
-    """The mutations that the comparison does not see; the intact widget must show no difference."""
-    mutants = [broken(make(), old, new) for old, new in mutations.values()]
-    intact, *panels = open_widgets(page, folder, [make(), *mutants])
-    assert lasting(difference)(intact) == []
-    return [name for name, panel in zip(mutations, panels, strict=True) if not difference(panel)]
+def broken(widget: Panel | CourseWidget, old: str, new: str) -> Panel | CourseWidget:
+    """The same widget with one thing changed in its JavaScript, however that is broken into lines."""
+    own = widget.widget if isinstance(widget, Panel) else widget
+    pattern = r"\s*".join(re.escape(part) for part in old.split())
+    own._esm, count = re.subn(pattern, lambda _: new, own._esm)
+    assert count == 1, f"{old!r} must occur once in the JavaScript, not {count} times"
+    return widget
 
 
-def growth(page: Page, panel: Locator, change: str, times: int = 200) -> tuple[int, int]:
+# --- what is left behind ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def counting(page: Page) -> Iterator:
+    """A function that counts the live DOM nodes and event listeners of the page, garbage apart."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def count() -> tuple[int, int]:
+        next_frame(page)  # what a change put off until the next frame is done
+        session.send("HeapProfiler.collectGarbage")
+        metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
+        return int(metrics["Nodes"]), int(metrics["JSEventListeners"])
+
+    yield count
+    session.detach()
+
+
+def growth(page: Page, panel: Locator, change: str, times: int) -> tuple[int, int]:
     """How many DOM nodes and listeners `times` changes leave behind; `change` is (panel, k) => void."""
     loop = (
         f"(panel, times) => {{ const change = {change}; for (let k = 0; k < times; k++) change(panel, k); }}"
@@ -94,23 +163,6 @@ def growth(page: Page, panel: Locator, change: str, times: int = 200) -> tuple[i
     return nodes_after - nodes, listeners_after - listeners
 
 
-SHADES = """panel => [...panel.querySelectorAll("td[data-i]")].flatMap(cell =>
-  cell.style.getPropertyValue("--cw-weight") === "" ? [] :
-    [[Number(cell.dataset.i), Number(cell.dataset.j), Number(cell.style.getPropertyValue("--cw-weight"))]])"""
-
-
-def wrong_shades(panel: Locator, weights: Tensor) -> list[str]:
-    """The cells of a table of weights whose colour is not that of the weight, to a thousandth."""
-    shades = panel.evaluate(SHADES)
-    if len(shades) != weights.numel():
-        return [f"{len(shades)} cells are coloured, of {weights.numel()}"]
-    return [
-        f"shade {i},{j}: page {shade}, lib {weights[i, j]}"
-        for i, j, shade in shades
-        if not abs(shade - weights[i, j].item()) <= 1e-3
-    ]
-
-
 LIFECYCLE = """async ([esm, state, poke]) => {
   const active = new Set();
   for (const Observer of [ResizeObserver, MutationObserver]) {
@@ -118,13 +170,16 @@ LIFECYCLE = """async ([esm, state, poke]) => {
     Observer.prototype.observe = function (...a) { active.add(this); return observe.apply(this, a); };
     Observer.prototype.disconnect = function () { active.delete(this); return disconnect.apply(this); };
   }
-  const listeners = new Set();
+  const listeners = new Map();  // what listens: to which events
   const model = {
     get: name => state[name],
     set: (name, value) => { state[name] = value; },
     save_changes: () => {},
-    on: (event, f) => listeners.add(f),
-    off: (event, f) => listeners.delete(f),
+    on: (event, f) => listeners.set(f, new Set([...listeners.get(f) ?? [], event])),
+    off: (event, f) => {
+      listeners.get(f)?.delete(event);
+      if (listeners.get(f)?.size === 0) listeners.delete(f);
+    },
   };
   const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
   const el = document.body.appendChild(document.createElement("div"));
@@ -133,26 +188,21 @@ LIFECYCLE = """async ([esm, state, poke]) => {
   const poked = eval(poke);
   poked(el);
   const moved = JSON.stringify(state);
-  const alive = listeners.size;
+  const alive = { listeners: listeners.size, observers: active.size };
   end();
   poked(el);
-  return { alive, listeners: listeners.size, observers: active.size,
-           pokeWorks: before !== moved, afterEnd: JSON.stringify(state) === moved };
+  return { alive, left: { listeners: listeners.size, observers: active.size },
+           pokeWorks: before !== moved, stillWorks: JSON.stringify(state) !== moved };
 }"""
 
 
-def after_the_end(page: Page, widget: CourseWidget, poke: str) -> dict:
+def after_the_end(page: Page, state: Mapping[str, Any], poke: str) -> dict[str, Any]:
     """Draw the view on a model of ours, poke it, end it, poke again; what is left and what still answers."""
     page.goto("about:blank")
-    state = json.loads(json.dumps(widget.get_state(), default=str))
-    return page.evaluate(LIFECYCLE, [widget._esm, state, poke])
+    return page.evaluate(LIFECYCLE, [state["_esm"], state, poke])
 
 
-def assert_ends(result: dict) -> None:
-    """Nothing outlives the view, and a control that moved the model no longer does."""
-    assert result["alive"] >= 1 and result["pokeWorks"]
-    assert result["listeners"] == result["observers"] == 0
-    assert result["afterEnd"], "a control must change nothing after the end of its view"
+# --- the keyboard -------------------------------------------------------------------------------------------
 
 
 def move_focus(page: Page, key: str = "Tab") -> None:

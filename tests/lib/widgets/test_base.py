@@ -1,10 +1,9 @@
-"""The base of the widgets: composed source, fingerprint, and the shared JavaScript run by Node."""
+"""The base of the widgets: composed source, and the shared JavaScript run by Node."""
 
 import json
 import math
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,24 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib.attention import softmax as lib_softmax
-from lib.widgets import base, mask_explorer
-from tests.lib.widgets.masks_page import half_unit, read_number
+from lib.widgets import base
+from tests.lib.widgets.pages.base import half_unit, read_number
+from tests.lib.widgets.shared import run_node
+from tools.fetch_vendor import find_program
 
 FOLDER = Path(base.__file__).parent
 SCRIPTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js"))}
 WIDGETS = [name for name, text in SCRIPTS.items() if "export default" in text]
-NODE = Path(sys.executable).parent / "node"
-
-
-def explorer(**options):
-    return mask_explorer(["o", "gato", "dorme"], [[1, 2, 3], [4, 5, 6], [7, 8, 9]], d_k=2, **options)
-
-
-def run_node(code: str, *arguments: str) -> str:
-    command = [str(NODE), "--input-type=module", "--eval", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def call_base(function: str, arguments: list[list]) -> list:
@@ -53,7 +42,7 @@ def test_source_is_one_self_contained_module(name, tmp_path):
     esm, css = base.script_and_style(name, *shared)
     module = tmp_path / "widget.mjs"
     module.write_text(esm, encoding="utf-8")
-    subprocess.run([str(NODE), "--check", str(module)], check=True)
+    subprocess.run([find_program("node"), "--check", str(module)], check=True)
     assert not re.search(
         r"^\s*import\b|\bimport\(|\brequire\(|https?://|url\(|@import", esm + css, re.MULTILINE
     )
@@ -90,31 +79,6 @@ def test_source_refuses_a_widget_that_imports_anything_but_the_base(text, tmp_pa
     monkeypatch.setattr(base, "_FOLDER", tmp_path)
     with pytest.raises(ValueError, match=r"bad\.js must import once"):
         base.script_and_style("bad")
-
-
-def test_repr_is_the_fingerprint_and_the_panel_shares_it():
-    panel = explorer()
-    assert re.fullmatch(r"MaskExplorer\(dados sha256=[0-9a-f]{16}\)", repr(panel))
-    assert repr(panel.widget) == repr(panel)
-    assert panel._repr_mimebundle_()["text/plain"] == repr(panel)
-    bundle, _ = panel.widget._repr_mimebundle_()
-    assert bundle["text/plain"] == repr(panel)
-
-
-def test_fingerprint_is_the_same_for_the_same_data_and_survives_json():
-    first, second = explorer(), explorer()
-    assert first.widget.model_id != second.widget.model_id
-    assert repr(first) == repr(second)
-    stored = json.loads(json.dumps(first.widget.get_state(), default=str))
-    assert base.fingerprint(stored) in repr(first)
-
-
-@pytest.mark.parametrize("key", ["_esm", "_css", "tokens", "scores", "kind_index", "cell", "temperatures"])
-def test_fingerprint_sees_every_declared_key(key):
-    state = explorer().widget.get_state()
-    before = base.fingerprint(state)
-    state[key] = [*state[key], 7] if isinstance(state[key], list) else f"{state[key]} "
-    assert base.fingerprint(state) != before
 
 
 @settings(max_examples=8)

@@ -1,0 +1,127 @@
+"""The corruption of masked language modelling among all widgets."""
+
+import random
+
+from lib.widgets.mlm_corruption import MAX_DRAWS, MAX_WORDS, PERCENTAGES, mlm_corruption, shown
+from tests.lib.widgets.cases.case import Case, Hostile
+from tests.lib.widgets.pages.mlm_corruption import CorruptionPage, State
+from tests.lib.widgets.shared import HOSTILE
+
+VOCABULARY = ["o", "gato", "banco", "rede", "manga", "vela", "dorme"]
+SENTENCES = [
+    "A menina viu o banco da praça e sentou.",
+    "O gato dorme na rede, e o cachorro late!",
+    "gato",
+    "gato gato gato gato gato gato gato gato",
+    "o [MASK] dorme [PAD] agora",
+    "palavra " * MAX_WORDS,
+]
+
+
+def corruption(text=SENTENCES[0], seed=0, **options):
+    return mlm_corruption(text, VOCABULARY, seed=seed, **options)
+
+
+def starts():
+    yield corruption(rate=40, mask=50, random=50, seed=77), State(SENTENCES[0], 40, 50, 50)
+    yield corruption(rate=100, seed=2**31 - 1), State(SENTENCES[0], 100)
+    yield corruption(), State(SENTENCES[0])
+
+
+def moves():
+    rng = random.Random(1)
+    yield from (State(SENTENCES[0], *shares) for shares in ((0, 80, 10), (100, 0, 0), (100, 100, 0)))
+    yield State(SENTENCES[3], 100, 0, 100, 3)
+    yield State(SENTENCES[4], 50, 80, 10, 201)
+    for _ in range(19):
+        mask = rng.choice(PERCENTAGES)
+        other = rng.choice([p for p in PERCENTAGES if p <= 100 - mask])
+        draws = rng.choice([1, 1, 2, 3, 101, 402])
+        yield State(rng.choice(SENTENCES), rng.choice(PERCENTAGES), mask, other, draws)
+
+
+def hostile():
+    texts = [State(text, 100, 0, 0) for text in HOSTILE]
+    return Hostile(corruption(rate=100, mask=0, random=0), texts, State(SENTENCES[0]))
+
+
+def tour(stored):
+    yield State(stored["text"], 100, 0, 100, 2)
+    yield State("A avó comprou <b>manga</b> 🙂 na feira!", 50, 80, 10, 101)
+    yield State("ontem", 15, 80, 0, 3)
+
+
+MUTATIONS = {
+    "select the others": ("selects[i] >= rate", "selects[i] < rate"),
+    "corrupt special tokens": ("SPECIAL.includes(token) || selects", "selects"),
+    "swap [MASK] and the rest": ("decides[i] < mask ?", "decides[i] >= mask ?"),
+    "draw twice, 81/10/9": ("decides[i] < 1 - keep", "random.uniform() < 1 - keep"),
+    "keep what should be random": ("decides[i] < 1 - keep ?", "decides[i] < mask ?"),
+    "never draw the last word": ("random.below(words.length)", "random.below(words.length - 1)"),
+    "another multiplier": ("1812433253", "1812433254"),
+    "no tempering": ("return (y ^ (y >>> 18)) >>> 0;", "return y >>> 0;"),
+    "52 bits": ("0x1fffff", "0xfffff"),
+    "label everywhere": ("fate ? token : IGNORED", "token"),
+    "label what is seen": ("fate ? token : IGNORED", "fate ? seen : IGNORED"),
+    "forget that chance may keep": ("shares.keep + byChance", "shares.keep"),
+    "expect the random share whole": ("Math.max(0, shares.random - byChance)", "shares.random"),
+    "divide by all tokens": ('name === "selected" ? among : times.selected', "among"),
+    "count [CLS] and [SEP]": ("tokens.filter((token) => !SPECIAL.includes(token)).length", "tokens.length"),
+    "count the last draw only": ('k = model.get("first_seed"); k <= seed', "k = seed; k <= seed"),
+    "positions from one": ("(fate ? [i] : [])", "(fate ? [i + 1] : [])"),
+    "say the next seed": ("Semente ${seed}", "Semente ${seed + 1}"),
+    "lose the reader's words": ('[...model.get("vocabulary"), ...sentence]', 'model.get("vocabulary")'),
+}
+
+CASE = Case(
+    name="mlm_corruption",
+    page=CorruptionPage,
+    make=corruption,
+    starts=starts,
+    moves=moves,
+    tour=tour,
+    pair=lambda: (corruption(), corruption(rate=60)),
+    used=(State(SENTENCES[1], 60, 40, 40, 102), State("")),
+    heard=State(SENTENCES[0], 60),
+    stops=["Selecionar", "Vira [MASK]", "Vira outra", "Frase", "Sortear de novo", "Sortear 100 vezes"],
+    keys=[
+        ("Space", State(SENTENCES[0], draws=101)),
+        ("Shift+Tab", None),
+        ("Enter", State(SENTENCES[0], draws=102)),
+        ("Shift+Tab", None),
+        ("ControlOrMeta+a", None),
+        ("O banco fechou", State("O banco fechou")),
+    ],
+    change="""(panel, k) => {
+      const input = panel.querySelector("input[type=text]");
+      if (k % 2) return panel.querySelector("[data-draw='1']").click();
+      input.value = "o gato dorme " + "muito ".repeat(k % 8 / 2);
+      input.dispatchEvent(new Event("input"));
+    }""",
+    leaves=60,  # cards of earlier sentences left behind would be thousands
+    poke="el => el.querySelector('[data-draw=\"1\"]').click()",
+    listeners=4,
+    refusals=[
+        (lambda: mlm_corruption(""), "ValueError: text must hold 1 to 48 words, got 0"),
+        (lambda: mlm_corruption("a " * 49), "ValueError: text must hold 1 to 48 words, got 49"),
+        (
+            lambda: mlm_corruption(rate=15.5),
+            "ValueError: rate must be a percentage in steps of 5, 0 to 100, got 15.5",
+        ),
+        (lambda: mlm_corruption(mask=120), "ValueError: mask must be a percentage"),
+        (
+            lambda: mlm_corruption(mask=80, random=25),
+            r"ValueError: mask \+ random must be at most 100, got 80 \+ 25",
+        ),
+        (lambda: mlm_corruption(seed=-1), "ValueError: seed must be an integer in"),
+        (lambda: mlm_corruption(vocabulary=["a", ""]), "TypeError: vocabulary must hold non-empty strings"),
+        (lambda: shown("gato", VOCABULARY, 15, 80, 10, 0, 0), "ValueError: draws must lie in 1.*, got 0"),
+        (
+            lambda: shown("gato", VOCABULARY, 15, 80, 10, 0, MAX_DRAWS + 1),
+            f"ValueError: draws must lie in 1..{MAX_DRAWS}, got {MAX_DRAWS + 1}",
+        ),
+    ],
+    hostile=hostile,
+    mutations=MUTATIONS,
+    telling=[State("Vovô viu a uva e o gato dorme", 60, 30, 40, 103), State("o gato dorme")],
+)

@@ -1,0 +1,126 @@
+"""The model in the page, among all widgets."""
+
+import random
+
+from lib.corpus import PORTUGUESE, sample
+from lib.models import page_bundle
+from lib.widgets.page_model import EXAMPLES, page_model, read, shown
+from tests.lib.widgets.cases.case import Case, Hostile
+from tests.lib.widgets.pages.page_model import BOX, ModelPage, State
+from tests.lib.widgets.shared import HOSTILE
+
+LAYERS, HEADS = 2, 4
+IMPOSSIBLE = "a rede rede [MASK] a Pedro"
+LOAD = f"Carregar o modelo ({round(len(page_bundle.script()) / 1000)} kB)"
+
+
+def sentences(count, seed, gaps=(1, 2, 3)):
+    """Sentences of the grammar with one to three words hidden."""
+    rng = random.Random(seed)
+    for row in sample(PORTUGUESE, count, seed).ids:
+        words = PORTUGUESE.decode(row)
+        for place in rng.sample(range(len(words)), min(rng.choice(gaps), len(words))):
+            words[place] = "[MASK]"
+        yield " ".join(words)
+
+
+def moves():
+    rng = random.Random(1)
+    texts = [*EXAMPLES, IMPOSSIBLE, "PEDRO consertou A [mask], hoje... cedo!", *sentences(20, seed=1)]
+    for text in texts:
+        gap = rng.randrange(max(1, text.count("[MASK]")))
+        yield State(text, gap, rng.randint(1, LAYERS), rng.randint(1, HEADS))
+
+
+def hostile():
+    texts = [*HOSTILE, *(f"[MASK] {text}" for text in HOSTILE[:6])]
+    return Hostile(page_model(), [State(text) for text in texts], State(EXAMPLES[1]))
+
+
+def tour(stored):
+    texts = ["a moça [MASK] o [MASK]", *sentences(2, seed=23), IMPOSSIBLE, EXAMPLES[1]]
+    for k, text in enumerate(texts):
+        yield State(text, text.count("[MASK]") - 1, 1 + k % 2, 1 + k % 4)
+
+
+MUTATIONS = {
+    "forget the segment": ('plus(row("token", id), row("segment", 0))', 'row("token", id)'),
+    "shift the positions": ('row("position", position)', 'row("position", position + 1)'),
+    "forget the scale": (" / Math.sqrt(size)", ""),
+    "one head for all": ("part(query, h), part(key, h)", "part(query, 0), part(key, 0)"),
+    "queries for keys": ('["W_Q", "W_K", "W_V"]', '["W_K", "W_Q", "W_V"]'),
+    "values of the wrong head": ("Math.floor(c / size)", "c % this.heads"),
+    "no residual": ("plus(row, attended.output[i])", "attended.output[i]"),
+    "norms swapped": ("${block}.norm_1`, plus", "${block}.norm_2`, plus"),
+    "no activation in the block": ("W_1`, row).map(gelu)", "W_1`, row)"),
+    "no activation in the head": ('"head.W", hidden).map(gelu)', '"head.W", hidden)'),
+    "sample variance": ("(v - mean) ** 2, 0) / x.length", "(v - mean) ** 2, 0) / (x.length - 1)"),
+    "a wrong error function": ("0.3275911", "0.3975911"),
+    "exponent off by one": ("2 ** (exponent - 15)", "2 ** (exponent - 14)"),
+    "no subnormals": (
+        "if (exponent === 0) return sign * fraction * 2 ** -24;",
+        "if (exponent === 0) return 9;",
+    ),
+    "no bias of the words": ("(b, id) => b + dot(t", "(b, id) => dot(t"),
+    "one block only": ("layer < this.layers", "layer < 1"),
+    "next layer": ('weights[this.model.get("layer") - 1]', 'weights.at(this.model.get("layer") - 2)'),
+    "forget the end": ("let ahead = end;", "let ahead = end.map(() => 1);"),
+    "posterior of the prefix": ("const onward = chance[a] * ahead[target[a]]", "const onward = chance[a]"),
+    "do not normalise": ("return words.map((x) => x / scale)", "return words"),
+    "posterior of the neighbour": ("posteriors?.[place - 1]", "posteriors?.[place]"),
+    "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),
+    "bits for nats": ("sum - (x > 0 ? x * Math.log(x)", "sum - (x > 0 ? x * Math.log2(x)"),
+    "bars of the others": (
+        'bar.style.setProperty("--cw-weight", p)',
+        'bar.style.setProperty("--cw-weight", 1 - p)',
+    ),
+    "the first gap always": ("this.drawWords(gaps[k])", "this.drawWords(gaps[0])"),
+    "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
+}
+
+CASE = Case(
+    name="page_model",
+    page=ModelPage,
+    make=page_model,
+    starts=lambda: [(page_model(), State(EXAMPLES[0])), (page_model([EXAMPLES[2]]), State(EXAMPLES[2]))],
+    moves=moves,
+    tour=tour,
+    pair=lambda: (page_model(), page_model()),
+    used=(State(EXAMPLES[3], 1, 2, 4), State("o gato [MASK]")),
+    heard=State("o gato [MASK]"),
+    stops=["Exemplo", "Camada", "Cabeça", BOX, LOAD],
+    keys=[
+        ("Enter", State(EXAMPLES[0])),
+        ("ControlOrMeta+a", None),
+        ("a goleira [MASK] a [MASK]", State("a goleira [MASK] a [MASK]")),
+        ("Tab", None),
+        ("ArrowDown", State("a goleira [MASK] a [MASK]", 1)),
+    ],
+    change="""(panel, k) => {
+      const box = panel.querySelector("input[type=text]");
+      box.value = k % 2 ? "Pedro consertou a [MASK]" : "o pescador puxou a [MASK]";
+      box.dispatchEvent(new Event("input"));
+    }""",
+    leaves=150,
+    poke="""el => {
+      const box = el.querySelector("input[type=text]");
+      box.value += " a";
+      box.dispatchEvent(new Event("input"));
+    }""",
+    listeners=2,
+    refusals=[
+        (lambda: page_model("a [MASK]"), "ValueError: examples must be a sequence of at least one sentence"),
+        (lambda: page_model([]), "ValueError: examples must be a sequence of at least one sentence"),
+        (lambda: shown(EXAMPLES[0], 1, 1, 1), "ValueError: gap must lie between 0 and 0, got 1"),
+        (lambda: read(""), "Refused: Escreva uma frase"),
+        (lambda: read(" .. ,"), "Refused: Escreva uma frase"),
+        (lambda: read("o gato dorme"), "Refused: O modelo só conhece 640 palavras; estas não: gato dorme"),
+        (lambda: read("a rede rasgou"), "Refused: Falta a lacuna"),
+        (lambda: read("a [PAD] [MASK]"), r"Refused: .* estas não: \[PAD\]"),
+        (lambda: read("a " * 17), "Refused: A frase tem 17 palavras; o modelo lê no máximo 15"),
+    ],
+    hostile=hostile,
+    mutations=MUTATIONS,
+    # Whether the sentence may end after the gap decides what fits in the last one.
+    telling=[State(EXAMPLES[3], 1, 2, 3), State("a moça procurou o banco [MASK]", 0, 1, 2)],
+)

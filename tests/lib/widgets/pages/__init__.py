@@ -1,0 +1,1 @@
+"""Page objects: each widget as a person meets it on a page, wherever that page comes from."""
