@@ -1,3 +1,4 @@
+// @ts-check
 // Accessibility that ipywidgets and the theme leave out: names for sliders, keyboard access to boxes that scroll
 // sideways, and focus that stays where it was.
 (() => {
@@ -11,7 +12,8 @@
   };
 
   const focusScrollers = () => {
-    const boxes = ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, mjx-container[display]";
+    const boxes =
+      ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, mjx-container[display]";
     for (const box of document.querySelectorAll(boxes)) {
       if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
     }
@@ -29,7 +31,8 @@
   // The theme blurs its own buttons on every click; who uses the keyboard would be sent back to the top.
   document.addEventListener("click", (event) => {
     const byKeyboard = event.detail === 0;
-    if (byKeyboard && document.activeElement === document.body) event.target.closest?.("button")?.focus();
+    const at = /** @type {Element} */ (event.target);
+    if (byKeyboard && document.activeElement === document.body) at.closest?.("button")?.focus();
   });
 
   mend();

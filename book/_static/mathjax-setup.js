@@ -1,3 +1,4 @@
+// @ts-check
 // Runs before MathJax 3. ipywidgets still calls the queue of MathJax 2: this bridges the two.
 // The context menu is left out, because it speaks English and can fetch speech rules from elsewhere.
 window.MathJax = {

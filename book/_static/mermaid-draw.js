@@ -1,3 +1,4 @@
+// @ts-check
 // Draws every diagram with the colours of the page, and again when the reader changes them.
 (() => {
   const diagrams = [...document.querySelectorAll("pre.mermaid")].map((element) => ({
@@ -12,7 +13,9 @@
       startOnLoad: false,
       securityLevel: "strict",
       theme: dark ? "dark" : "neutral",
-      themeVariables: dark ? { mainBkg: "#1b222b", nodeBorder: "#8fc1f5", lineColor: "#aab8c6", textColor: "#d7dee6" } : {},
+      themeVariables: dark
+        ? { mainBkg: "#1b222b", nodeBorder: "#8fc1f5", lineColor: "#aab8c6", textColor: "#d7dee6" }
+        : {},
       fontFamily: "system-ui, sans-serif",
     });
     for (const { element, source } of diagrams) {
@@ -29,8 +32,8 @@
   // One at a time: mermaid keeps its theme in one global place.
   let queue = Promise.resolve();
   const drawNext = () => {
-    root.drawings = ++coming;
-    queue = queue.then(draw).finally(() => (root.drawings = --coming));
+    root.drawings = String(++coming);
+    queue = queue.then(draw).finally(() => (root.drawings = String(--coming)));
   };
   drawNext();
   new MutationObserver(drawNext).observe(document.documentElement, {

@@ -1,9 +1,26 @@
+// @ts-check
 // What the course's widgets share: numbers in Portuguese, a safe softmax, elements whose text is never markup,
 // keys of a grid, listeners that end with their view. `base.py` puts this file in front of each widget's own.
 
-const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const SUPERSCRIPTS = {
+  "-": "⁻",
+  0: "⁰",
+  1: "¹",
+  2: "²",
+  3: "³",
+  4: "⁴",
+  5: "⁵",
+  6: "⁶",
+  7: "⁷",
+  8: "⁸",
+  9: "⁹",
+};
 
-/** 0.5 → "0,500"; -Infinity → "−∞"; with `tiny`, 3e-7 → "3,0·10⁻⁷" where fixed digits would show only zeros. */
+/**
+ * 0.5 → "0,500"; -Infinity → "−∞"; with `tiny`, 3e-7 → "3,0·10⁻⁷" where fixed digits would show only zeros.
+ * @param {number} x
+ * @param {number} digits
+ */
 export function formatNumber(x, digits, { tiny = false } = {}) {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : x < 0 ? "−∞" : "?";
   const size = Math.abs(x);
@@ -17,7 +34,10 @@ export function formatNumber(x, digits, { tiny = false } = {}) {
   return (negative ? "−" : "") + text.replace(".", ",");
 }
 
-/** exp(z − max) / sum for one row; the maximum keeps exp from overflowing. All −∞: zeros, as in `lib`. */
+/**
+ * exp(z − max) / sum for one row; the maximum keeps exp from overflowing. All −∞: zeros, as in `lib`.
+ * @param {number[]} row
+ */
 export function softmax(row) {
   const max = Math.max(...row);
   const exps = row.map((z) => (z === -Infinity ? 0 : Math.exp(z - max)));
@@ -25,7 +45,13 @@ export function softmax(row) {
   return { max, exps, sum, weights: exps.map((e) => (sum === 0 ? 0 : e / sum)) };
 }
 
-/** An element with attributes and children; strings become text, never markup. */
+/**
+ * An element with attributes and children; strings become text, never markup.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} attributes
+ * @param {...(Node | string)} children
+ */
 export function element(tag, attributes = {}, ...children) {
   const el = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) el.setAttribute(name, value);
@@ -33,7 +59,14 @@ export function element(tag, attributes = {}, ...children) {
   return el;
 }
 
-/** The cell that `key` leads to from (i, j) in a grid, or null if the key is not one of the grid's. */
+/**
+ * The cell that `key` leads to from (i, j) in a grid, or null if the key is not one of the grid's.
+ * @param {{ key: string, ctrlKey: boolean }} event
+ * @param {number[]} at
+ * @param {number} rows
+ * @param {number} columns
+ * @returns {[number, number] | null}
+ */
 export function moveInGrid({ key, ctrlKey }, [i, j], rows, columns) {
   const last = columns - 1;
   const to = {
@@ -70,6 +103,8 @@ export function lifecycle(model) {
  * ipywidgets' sliders have no accessible name, announce the index of an option instead of its label, and put a
  * nameless text box in the tab order. In the panel around `el`, each handle gets the name of its label and says
  * what the readout shows, and the readout only shows.
+ * @param {HTMLElement} el
+ * @param {AbortSignal} signal
  */
 export function nameSliders(el, signal) {
   const set = (target, attribute, value) => {
@@ -101,4 +136,3 @@ export function nameSliders(el, signal) {
     renaming?.disconnect();
   });
 }
-

@@ -1,3 +1,4 @@
+// @ts-check
 // Cross-entropy by hand: bars to drag, and the loss, its gradient, entropies, KL and perplexity that follow.
 import { element, formatNumber, lifecycle, nameSliders, softmax } from "./base.js";
 
@@ -29,7 +30,13 @@ function compute(model) {
   const loss = sum(p.map((pk, k) => pk * (logZ - logits[k])));
   const entropyP = -sum(p.map((pk) => xLogY(pk, pk)));
   return {
-    logits, target, smoothing, q, p, loss, entropyP,
+    logits,
+    target,
+    smoothing,
+    q,
+    p,
+    loss,
+    entropyP,
     gradient: q.map((qk, k) => qk - p[k]),
     entropyQ: -sum(q.map((qk) => xLogY(qk, qk))),
     kl: sum(p.map((pk, k) => xLogY(pk, pk) - xLogY(pk, q[k]))),
@@ -46,6 +53,7 @@ function withProbability(q, k, value) {
   return moved.map((m) => Math.log(m / total));
 }
 
+/** @type {[string, string, (shown: any) => string][]} */
 const FACTS = [
   ["loss", "perda H(p, q)", ({ loss, bits }) => `${number(loss)} nats = ${number(bits)} bits`],
   ["perplexity", "perplexidade e^H(p, q)", ({ perplexity }) => number(perplexity)],
@@ -65,13 +73,17 @@ class BarsView {
       element("th", { scope: "col" }, text),
     );
     this.root = element(
-      "div", { class: "cw cw-bars", "data-lm-suppress-shortcuts": "true" },
+      "div",
+      { class: "cw cw-bars", "data-lm-suppress-shortcuts": "true" },
       element(
-        "table", { class: "cw-numbers" },
+        "table",
+        { class: "cw-numbers" },
         element("caption", {}, "O que o modelo espera (q) e o que é verdade (p)"),
-        element("thead", {}, element("tr", {}, ...head)), this.body,
+        element("thead", {}, element("tr", {}, ...head)),
+        this.body,
       ),
-      element("dl", { class: "cw-facts" }, ...facts), this.verdict,
+      element("dl", { class: "cw-facts" }, ...facts),
+      this.verdict,
     );
     this.build();
   }
@@ -85,7 +97,13 @@ class BarsView {
       );
       const mark = element("span", { class: "cw-mark" });
       const name = element("th", { scope: "row" }, mark, element("span", {}, word));
-      const tr = element("tr", { "data-k": k }, name, element("td", { class: "cw-bar" }, input), ...Object.values(cells));
+      const tr = element(
+        "tr",
+        { "data-k": k },
+        name,
+        element("td", { class: "cw-bar" }, input),
+        ...Object.values(cells),
+      );
       return { word, input, cells, mark, tr };
     });
     this.body.replaceChildren(...this.rows.map((row) => row.tr));
@@ -114,7 +132,9 @@ class BarsView {
       cells.p.textContent = number(p[k]);
       cells.gradient.textContent = signed(gradient[k]);
     });
-    FACTS.forEach(([, , text], k) => { this.facts[k].textContent = text(this.shown); });
+    FACTS.forEach(([, , text], k) => {
+      this.facts[k].textContent = text(this.shown);
+    });
     this.drawVerdict();
   }
 
@@ -129,7 +149,8 @@ class BarsView {
 
   drag(k, value) {
     const { logits, q } = this.shown;
-    const next = this.mode === "logits" ? logits.map((z, j) => (j === k ? value : z)) : withProbability(q, k, value);
+    const next =
+      this.mode === "logits" ? logits.map((z, j) => (j === k ? value : z)) : withProbability(q, k, value);
     this.model.set("logits", next);
     this.model.save_changes();
   }
@@ -137,7 +158,10 @@ class BarsView {
   listen({ signal, onChange }) {
     this.body.addEventListener(
       "input",
-      ({ target }) => this.drag(Number(target.dataset.k), target.valueAsNumber),
+      (event) => {
+        const input = /** @type {HTMLInputElement} */ (event.target);
+        this.drag(Number(input.dataset.k), input.valueAsNumber);
+      },
       { signal },
     );
     onChange(["words"], () => this.build());

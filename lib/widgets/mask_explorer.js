@@ -1,3 +1,4 @@
+// @ts-check
 // The mask explorer: scores of a sentence, a mask, the softmax, and the arithmetic of any cell.
 import { element, formatNumber, lifecycle, moveInGrid, nameSliders, softmax } from "./base.js";
 
@@ -147,8 +148,14 @@ class MaskView {
     this.facts = element("p", { class: "cw-facts" });
     this.steps = element("div", { class: "cw-steps", "aria-live": "polite", "aria-atomic": "true" });
     this.root = element(
-      "div", { class: "cw cw-mask" },
-      this.formula, this.grids, this.verdict, this.facts, this.steps, legend(),
+      "div",
+      { class: "cw cw-mask" },
+      this.formula,
+      this.grids,
+      this.verdict,
+      this.facts,
+      this.steps,
+      legend(),
     );
     this.build();
   }
@@ -177,7 +184,9 @@ class MaskView {
 
   row(grid, i, positions) {
     const role = grid === "weight" ? { role: "gridcell" } : {};
-    const cells = positions.map((j) => element("td", { ...role, "data-grid": grid, "data-i": i, "data-j": j }));
+    const cells = positions.map((j) =>
+      element("td", { ...role, "data-grid": grid, "data-i": i, "data-j": j }),
+    );
     this.cells[grid].push(cells);
     const row = element("tr", {}, this.header(i, "row"), ...cells);
     if (grid === "weight") {
@@ -272,19 +281,34 @@ class MaskView {
       const cell = event.target.closest("td[data-i]");
       if (cell) listener([Number(cell.dataset.i), Number(cell.dataset.j)], event);
     };
-    on("pointerover", ifCell((at) => this.explain(...at)));
+    on(
+      "pointerover",
+      ifCell((at) => this.explain(...at)),
+    );
     on("pointerleave", () => this.select());
-    on("click", ifCell((at) => this.focus(at)));
-    on("focusin", ifCell((at) => this.choose(at)));
-    on("keydown", ifCell((at, event) => {
-      const to = moveInGrid(event, at, this.sums.length, this.sums.length);
-      if (!to) return;
-      event.preventDefault();
-      this.focus(to);
-    }));
+    on(
+      "click",
+      ifCell((at) => this.focus(at)),
+    );
+    on(
+      "focusin",
+      ifCell((at) => this.choose(at)),
+    );
+    on(
+      "keydown",
+      ifCell((at, event) => {
+        const to = moveInGrid(event, at, this.sums.length, this.sums.length);
+        if (!to) return;
+        event.preventDefault();
+        this.focus(to);
+      }),
+    );
     onChange(["tokens", "scores"], () => this.build());
     onChange(["d_k_index", "temperature_index", "real_tokens"], () => this.draw());
-    onChange(["kind_index"], () => { this.draw(); this.sayWhetherPaddingIsUsed(); });
+    onChange(["kind_index"], () => {
+      this.draw();
+      this.sayWhetherPaddingIsUsed();
+    });
     onChange(["cell"], () => this.select());
   }
 }
@@ -293,7 +317,12 @@ function legend() {
   const key = (symbol, text, style = "") =>
     element("li", {}, element("span", { class: `cw-key ${style}`, "aria-hidden": "true" }, symbol), text);
   const marks = Object.values(MARKS).map(({ symbol, text }) => key(symbol, text));
-  return element("ul", { class: "cw-legend", "aria-label": "Legenda" }, key("", HIDDEN, "cw-hidden"), ...marks);
+  return element(
+    "ul",
+    { class: "cw-legend", "aria-label": "Legenda" },
+    key("", HIDDEN, "cw-hidden"),
+    ...marks,
+  );
 }
 
 function render({ model, el }) {

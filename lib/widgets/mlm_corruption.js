@@ -1,3 +1,4 @@
+// @ts-check
 // The corruption of masked language modelling: what the model sees, what it must predict, and how often.
 import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
 
@@ -74,7 +75,12 @@ function compute(model) {
   const [rate, mask, random] = ["rate", "mask", "random"].map(
     (name) => model.get("percentages")[model.get(`${name}_index`)],
   );
-  const shares = { rate: rate / 100, mask: mask / 100, keep: (100 - mask - random) / 100, random: random / 100 };
+  const shares = {
+    rate: rate / 100,
+    mask: mask / 100,
+    keep: (100 - mask - random) / 100,
+    random: random / 100,
+  };
   const seed = model.get("first_seed") + model.get("draws") - 1;
   if (!sentence.length) return { refused: "Escreva pelo menos uma palavra.", shares, seed };
   if (sentence.length > limit) {
@@ -82,7 +88,9 @@ function compute(model) {
     return { refused, shares, seed };
   }
   const tokens = ["[CLS]", ...sentence, "[SEP]"];
-  const words = [...new Set([...model.get("vocabulary"), ...sentence])].filter((word) => !SPECIAL.includes(word));
+  const words = [...new Set([...model.get("vocabulary"), ...sentence])].filter(
+    (word) => !SPECIAL.includes(word),
+  );
   const times = { selected: 0, masked: 0, swapped: 0, same: 0 };
   let last;
   for (let k = model.get("first_seed"); k <= seed; k++) {
@@ -107,7 +115,12 @@ function compute(model) {
 class CorruptionView {
   constructor(model) {
     this.model = model;
-    this.input = element("input", { type: "text", "aria-label": "Frase", spellcheck: "false", autocomplete: "off" });
+    this.input = element("input", {
+      type: "text",
+      "aria-label": "Frase",
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     this.message = element("p", { class: "cw-refused", role: "status" });
     this.split = element("p", { class: "cw-split" });
     this.cards = element("ol", { class: "cw-tokens", "aria-label": "Tokens da frase corrompida" });
@@ -117,14 +130,22 @@ class CorruptionView {
     this.restart = element("button", { type: "button" }, "Zerar a contagem");
     this.count = element("p", { class: "cw-count" });
     this.rows = Object.fromEntries(
-      ["selected", ...Object.keys(FATES)].map((name) => [name, ["times", "seen", "expected"].map(() => element("td"))]),
+      ["selected", ...Object.keys(FATES)].map((name) => [
+        name,
+        ["times", "seen", "expected"].map(() => element("td")),
+      ]),
     );
     this.root = element(
-      "div", { class: "cw cw-mlm", "data-lm-suppress-shortcuts": "true" },
+      "div",
+      { class: "cw cw-mlm", "data-lm-suppress-shortcuts": "true" },
       element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Frase"), this.input),
-      this.message, this.split, this.cards, this.loss,
+      this.message,
+      this.split,
+      this.cards,
+      this.loss,
       element("div", { class: "cw-field" }, this.again, this.many, this.restart),
-      this.table(), this.count,
+      this.table(),
+      this.count,
     );
     this.draw();
   }
@@ -133,14 +154,19 @@ class CorruptionView {
     const head = ["", "vezes", "frequência", "esperada"].map((text) =>
       text ? element("th", { scope: "col" }, text) : element("td"),
     );
-    const names = { selected: "selecionada", ...Object.fromEntries(Object.entries(FATES).map(([k, f]) => [k, f.text])) };
+    const names = {
+      selected: "selecionada",
+      ...Object.fromEntries(Object.entries(FATES).map(([k, f]) => [k, f.text])),
+    };
     const rows = Object.entries(this.rows).map(([name, cells]) =>
       element("tr", { "data-row": name }, element("th", { scope: "row" }, names[name]), ...cells),
     );
     return element(
-      "table", { class: "cw-numbers" },
+      "table",
+      { class: "cw-numbers" },
       element("caption", {}, "Frequência contra probabilidade"),
-      element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows),
+      element("thead", {}, element("tr", {}, ...head)),
+      element("tbody", {}, ...rows),
     );
   }
 
@@ -169,11 +195,16 @@ class CorruptionView {
     const line = (name, text) => element("span", { class: `cw-${name}`, "data-part": name }, text);
     const mark = fate ? `${FATES[fate].symbol} ${FATES[fate].text}` : "não selecionada";
     return element(
-      "li", { "data-i": i, "data-fate": fate ?? "none" },
-      line("original", token), line("seen", seen), line("label", fate ? token : IGNORED), line("mark", mark),
+      "li",
+      { "data-i": i, "data-fate": fate ?? "none" },
+      line("original", token),
+      line("seen", seen),
+      line("label", fate ? token : IGNORED),
+      line("mark", mark),
     );
   }
 
+  /** @param {ReturnType<typeof compute>} shown */
   drawLoss({ last, seed }) {
     const counted = last.flatMap(({ fate }, i) => (fate ? [i] : []));
     const positions = counted.length
@@ -182,6 +213,7 @@ class CorruptionView {
     this.loss.textContent = `${positions} Semente ${seed}.`;
   }
 
+  /** @param {ReturnType<typeof compute>} shown */
   drawTable({ times, expected, among, words }) {
     for (const [name, [count, seen, wanted]] of Object.entries(this.rows)) {
       const total = name === "selected" ? among : times.selected;

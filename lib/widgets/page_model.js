@@ -1,3 +1,4 @@
+// @ts-check
 // The model in the page: a masked language model and the exact posterior of its grammar, in plain JavaScript.
 import { element, formatNumber, lifecycle, nameSliders, softmax } from "./base.js";
 import { bytesOf, dot, half } from "./arrays.js";
@@ -43,8 +44,13 @@ const gelu = (x) => 0.5 * x * (1 + erf(x / Math.SQRT2));
 const plus = (a, b) => a.map((x, k) => x + b[k]);
 
 class MaskedModel {
-  constructor({ tensors, ...settings }) {
-    Object.assign(this, settings);
+  constructor({ layers, heads, positions, normEps, specials, words, tensors }) {
+    this.layers = layers;
+    this.heads = heads;
+    this.positions = positions;
+    this.normEps = normEps;
+    this.specials = specials;
+    this.words = words;
     this.tensors = readTensors(tensors);
     this.ids = new Map(this.words.map((word, i) => [word, i]));
   }
@@ -72,7 +78,9 @@ class MaskedModel {
 
   /** Every position looks at every other: the weights of each head, and the heads side by side. */
   attend(name, x) {
-    const [q, k, v] = ["W_Q", "W_K", "W_V"].map((matrix) => x.map((row) => this.linear(`${name}.${matrix}`, row)));
+    const [q, k, v] = ["W_Q", "W_K", "W_V"].map((matrix) =>
+      x.map((row) => this.linear(`${name}.${matrix}`, row)),
+    );
     const size = q[0].length / this.heads;
     const part = (row, h) => row.subarray(h * size, (h + 1) * size);
     const weights = Array.from({ length: this.heads }, (_, h) =>
@@ -128,8 +136,10 @@ class MaskedModel {
     const ids = words.map((word) => this.idOf(word));
     const unknown = words.filter((_, i) => ids[i] === undefined);
     const known = this.words.length - this.specials;
-    if (unknown.length) return { refused: `O modelo só conhece ${known} palavras; estas não: ${unknown.join(" ")}` };
-    if (!ids.includes(MASK_ID)) return { refused: `Falta a lacuna: escreva ${MASK} no lugar de uma palavra.` };
+    if (unknown.length)
+      return { refused: `O modelo só conhece ${known} palavras; estas não: ${unknown.join(" ")}` };
+    if (!ids.includes(MASK_ID))
+      return { refused: `Falta a lacuna: escreva ${MASK} no lugar de uma palavra.` };
     return { ids: [CLS_ID, ...ids, SEP_ID] };
   }
 
@@ -155,7 +165,9 @@ class MaskedModel {
   /** P(word | the other words) at each gap, or null for what the grammar never gives. */
   posterior(ids) {
     const grammar = (name) => this.tensors[`grammar.${name}`];
-    const [source, target, kind, chance] = ["arc_source", "arc_target", "arc_class", "arc_probability"].map(grammar);
+    const [source, target, kind, chance] = ["arc_source", "arc_target", "arc_class", "arc_probability"].map(
+      grammar,
+    );
     const [emitter, emitted, emission] = ["emission_class", "emission_word", "emission_value"].map(grammar);
     const end = grammar("node_end");
     const classes = 1 + Math.max(...emitter);
@@ -173,7 +185,8 @@ class MaskedModel {
       const next = new Float64Array(end.length);
       const before = forward.at(-1);
       // The automaton has ten thousand arcs, walked twice for each word: plain loops keep that under a millisecond.
-      for (let a = 0; a < chance.length; a++) next[target[a]] += before[source[a]] * chance[a] * seen[kind[a]];
+      for (let a = 0; a < chance.length; a++)
+        next[target[a]] += before[source[a]] * chance[a] * seen[kind[a]];
       const scale = total(next);
       if (scale === 0) return null;
       forward.push(next.map((x) => x / scale));
@@ -202,7 +215,9 @@ class MaskedModel {
       (name) => this.tensors[`grammar.${name}`],
     );
     const words = new Float64Array(this.words.length);
-    emission.forEach((value, e) => { words[emitted[e]] += byClass[emitter[e]] * value; });
+    emission.forEach((value, e) => {
+      words[emitted[e]] += byClass[emitter[e]] * value;
+    });
     const scale = words.reduce((a, b) => a + b, 0);
     return words.map((x) => x / scale);
   }
@@ -218,6 +233,7 @@ const divergence = (p, q) => p.reduce((sum, x, k) => sum + (x > 0 ? x * Math.log
 /** The bundle: from a script of the book, or from Python where there is no such page. */
 async function fetchBundle(model, signal) {
   if (globalThis.courseModel) return globalThis.courseModel;
+  /** @type {HTMLScriptElement} */
   const page = document.querySelector('script[src*="bundles/widgets.js"]');
   if (!page) return askKernel(model, signal);
   const script = element("script", { src: new URL(SCRIPT, page.src).href });
@@ -235,7 +251,10 @@ function askKernel(model, signal) {
     const answer = (message) => message.model && done(message.model);
     model.on("msg:custom", answer);
     const timer = setTimeout(failed, PATIENCE_MS);
-    signal.addEventListener("abort", () => { model.off("msg:custom", answer); clearTimeout(timer); });
+    signal.addEventListener("abort", () => {
+      model.off("msg:custom", answer);
+      clearTimeout(timer);
+    });
     model.send({ wanted: "model" });
   });
 }
@@ -246,20 +265,43 @@ class PageModelView {
   constructor(model, signal) {
     this.model = model;
     this.signal = signal;
-    this.input = element("input", { type: "text", "aria-label": "Frase com [MASK]", spellcheck: "false", autocomplete: "off" });
+    this.input = element("input", {
+      type: "text",
+      "aria-label": "Frase com [MASK]",
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     this.ask = element("button", { type: "button" }, `Carregar o modelo (${model.get("kilobytes")} kB)`);
     this.message = element("p", { class: "cw-refused", role: "status" });
     this.which = element("select", { "aria-label": "Lacuna" });
-    this.choice = element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Lacuna"), this.which);
+    this.choice = element(
+      "div",
+      { class: "cw-field" },
+      element("span", { "aria-hidden": "true" }, "Lacuna"),
+      this.which,
+    );
     this.body = element("tbody");
     this.facts = element("p", { class: "cw-facts" });
-    this.grid = new WeightGrid("Atenção do modelo, em %: a linha olha para a coluna", (cell) => this.set({ cell }));
+    this.grid = new WeightGrid("Atenção do modelo, em %: a linha olha para a coluna", (cell) =>
+      this.set({ cell }),
+    );
     this.words = element("details", {}, element("summary", {}, "Que palavras o modelo conhece?"));
-    this.results = element("div", { class: "cw-results" }, this.choice, this.table(), this.facts, this.grid.root, this.words);
+    this.results = element(
+      "div",
+      { class: "cw-results" },
+      this.choice,
+      this.table(),
+      this.facts,
+      this.grid.root,
+      this.words,
+    );
     this.root = element(
-      "div", { class: "cw cw-page-model", "data-lm-suppress-shortcuts": "true" },
+      "div",
+      { class: "cw cw-page-model", "data-lm-suppress-shortcuts": "true" },
       element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Frase"), this.input),
-      element("div", { class: "cw-field" }, this.ask), this.message, this.results,
+      element("div", { class: "cw-field" }, this.ask),
+      this.message,
+      this.results,
     );
     this.results.hidden = true;
     this.draw();
@@ -268,9 +310,11 @@ class PageModelView {
   table() {
     const head = ["palavra", "logit", "modelo", "exato"].map((text) => element("th", { scope: "col" }, text));
     return element(
-      "table", { class: "cw-numbers" },
+      "table",
+      { class: "cw-numbers" },
       element("caption", {}, "O que havia na lacuna?"),
-      element("thead", {}, element("tr", {}, ...head)), this.body,
+      element("thead", {}, element("tr", {}, ...head)),
+      this.body,
     );
   }
 
@@ -281,11 +325,14 @@ class PageModelView {
       this.network = new MaskedModel(await fetchBundle(this.model, this.signal));
     } catch {
       this.ask.disabled = false;
-      this.message.textContent = "O modelo não chegou. No JupyterLab, execute a célula deste widget e tente de novo.";
+      this.message.textContent =
+        "O modelo não chegou. No JupyterLab, execute a célula deste widget e tente de novo.";
       return;
     }
     this.ask.hidden = true;
-    const known = this.network.words.slice(this.network.specials).toSorted((a, b) => a.localeCompare(b, "pt-BR"));
+    const known = this.network.words
+      .slice(this.network.specials)
+      .toSorted((a, b) => a.localeCompare(b, "pt-BR"));
     this.words.append(element("p", {}, known.join(", ")));
     this.draw();
     this.input.focus();
@@ -302,11 +349,13 @@ class PageModelView {
     if (refused) return;
     const k = Math.min(Math.max(this.model.get("gap"), 0), gaps.length - 1);
     this.choice.hidden = gaps.length < 2;
-    const options = gaps.map(({ place }, i) => element("option", { value: i }, `${i + 1}ª, na posição ${place}`));
+    const options = gaps.map(({ place }, i) =>
+      element("option", { value: i }, `${i + 1}ª, na posição ${place}`),
+    );
     this.which.replaceChildren(...options);
-    this.which.value = k;
+    this.which.value = String(k);
     this.drawWords(gaps[k]);
-    if (this.grid.tokens !== tokens) this.grid.build((this.grid.tokens = tokens));
+    if (this.tokens !== tokens) this.grid.build((this.tokens = tokens));
     this.drawAttention();
   }
 
@@ -322,9 +371,12 @@ class PageModelView {
     this.body.replaceChildren(
       ...order.map((id) =>
         element(
-          "tr", { "data-word": id },
+          "tr",
+          { "data-word": id },
           element("th", { scope: "row" }, this.network.words[id]),
-          element("td", {}, formatNumber(logits[id], 3)), share(model[id]), share(exact?.[id]),
+          element("td", {}, formatNumber(logits[id], 3)),
+          share(model[id]),
+          share(exact?.[id]),
         ),
       ),
     );

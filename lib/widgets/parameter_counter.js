@@ -1,3 +1,4 @@
+// @ts-check
 // The parameter counter: parameters by part, memory and training FLOPs of an encoder of any size.
 import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
 
@@ -23,13 +24,17 @@ const NOTHING = "—";
 const thousands = (n) => String(n).replaceAll(/\B(?=(\d{3})+$)/g, ".");
 const bytes = (n) => (n < 1e9 ? `${formatNumber(n / 1e6, 1)} MB` : `${formatNumber(n / 1e9, 2)} GB`);
 const PETAFLOPS_DAY = 1e15 * 86_400;
-const work = (x) => `${formatNumber(x, 0)} (${formatNumber(x / PETAFLOPS_DAY, 2, { tiny: true })} petaFLOP/s-dia)`;
+const work = (x) =>
+  `${formatNumber(x, 0)} (${formatNumber(x / PETAFLOPS_DAY, 2, { tiny: true })} petaFLOP/s-dia)`;
 const sum = (xs) => xs.reduce((a, b) => a + b, 0);
 
 const readSizes = (model) =>
   Object.fromEntries(SIZES.map((name) => [name, model.get("choices")[name][model.get(`${name}_index`)]]));
 
-/** Parameters by part: what `lib.parameters.count` sums. */
+/**
+ * Parameters by part: what `lib.parameters.count` sums.
+ * @param {Record<string, number>} sizes
+ */
 function countParts({ vocab_size: V, d, layers, d_ff: dFF, positions }, flags, head) {
   const norm = 2 * d;
   const norms = 2 * layers + flags.embedding_norm + flags.pre_norm;
@@ -45,7 +50,10 @@ function countParts({ vocab_size: V, d, layers, d_ff: dFF, positions }, flags, h
   };
 }
 
-/** Operations of the matrix products of one token's forward pass, in sentences of the maximal length. */
+/**
+ * Operations of the matrix products of one token's forward pass, in sentences of the maximal length.
+ * @param {Record<string, number>} sizes
+ */
 function forwardFlops({ vocab_size: V, d, layers, d_ff: dFF, positions }, flags, head) {
   const n = positions - flags.first_position;
   const block = 2 * 4 * d * d + 2 * 2 * d * dFF;
@@ -60,10 +68,19 @@ function compute(model) {
   const head = model.get("head_index");
   const tokens = model.get("tokens_choices")[model.get("tokens_index")];
   const { d, heads } = sizes;
-  if (d % heads) return { refused: `Não existe: d = ${d} não se divide em ${heads} cabeças iguais.`, sizes, flags };
+  if (d % heads)
+    return { refused: `Não existe: d = ${d} não se divide em ${heads} cabeças iguais.`, sizes, flags };
   const parts = countParts(sizes, flags, head);
   const perToken = forwardFlops(sizes, flags, head);
-  return { sizes, flags, head, parts, total: sum(Object.values(parts)), perToken, training: 3 * perToken * tokens };
+  return {
+    sizes,
+    flags,
+    head,
+    parts,
+    total: sum(Object.values(parts)),
+    perToken,
+    training: 3 * perToken * tokens,
+  };
 }
 
 class CounterView {
@@ -78,15 +95,19 @@ class CounterView {
       text ? element("th", { scope: "col" }, text) : element("td"),
     );
     this.root = element(
-      "div", { class: "cw cw-counter" },
-      this.message, this.total,
+      "div",
+      { class: "cw cw-counter" },
+      this.message,
+      this.total,
       element(
-        "table", { class: "cw-numbers" },
+        "table",
+        { class: "cw-numbers" },
         element("caption", {}, "Parâmetros por parte"),
         element("thead", {}, element("tr", {}, ...head)),
         element("tbody", {}, ...this.rows.map((row) => row.tr)),
       ),
-      element("dl", { class: "cw-costs" }, ...this.costs()), this.note,
+      element("dl", { class: "cw-costs" }, ...this.costs()),
+      this.note,
     );
     this.draw();
   }
@@ -95,8 +116,12 @@ class CounterView {
     const [cell, fraction] = [element("td"), element("td")];
     const bar = element("div", { class: "cw-part" });
     const tr = element(
-      "tr", { "data-part": name },
-      element("th", { scope: "row" }, title), cell, fraction, element("td", { class: "cw-bar" }, bar),
+      "tr",
+      { "data-part": name },
+      element("th", { scope: "row" }, title),
+      cell,
+      fraction,
+      element("td", { class: "cw-bar" }, bar),
     );
     return { name, cell, fraction, bar, tr };
   }
@@ -120,7 +145,7 @@ class CounterView {
     for (const { name, cell, fraction, bar } of this.rows) {
       cell.textContent = refused ? NOTHING : thousands(parts[name]);
       fraction.textContent = refused ? NOTHING : `${formatNumber((100 * parts[name]) / total, 1)}%`;
-      bar.style.setProperty("--cw-fill", refused ? 0 : parts[name] / total);
+      bar.style.setProperty("--cw-fill", String(refused ? 0 : parts[name] / total));
     }
     for (const [name, cost] of Object.entries(COSTS)) {
       this.facts[name].textContent = refused ? NOTHING : bytes(total * cost.bytes);
@@ -136,7 +161,8 @@ class CounterView {
     if (!preset || this.matches(preset)) return;
     this.applying = true;
     this.model.set("flags", Object.fromEntries(FLAGS.map((name) => [name, preset[name]])));
-    for (const name of SIZES) this.model.set(`${name}_index`, this.model.get("choices")[name].indexOf(preset[name]));
+    for (const name of SIZES)
+      this.model.set(`${name}_index`, this.model.get("choices")[name].indexOf(preset[name]));
     this.applying = false;
     this.model.save_changes();
   }
@@ -162,6 +188,7 @@ class CounterView {
   }
 }
 
+/** @param {Record<string, number>} sizes */
 function noteOf({ d, heads, positions }, flags, head) {
   const reads = head ? `; a cabeça lê ${PREDICTED * 100}% das posições` : "";
   return (

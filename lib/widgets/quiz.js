@@ -1,3 +1,4 @@
+// @ts-check
 // The quiz: one form per question, the explanation of the choice that was made, and a result with what to read again.
 import { element, lifecycle } from "./base.js";
 
@@ -66,7 +67,9 @@ function linkTo(title, numbers) {
   const name = element("cite", {}, ...rich(title));
   const listed = numbers.join(", ").replace(/, (\d+)$/, " e $1");
   const question = ` (${numbers.length > 1 ? "questões" : "questão"} ${listed})`;
-  const heading = [...document.querySelectorAll(HEADINGS)].find((h) => anchorOf(h) && headingText(h) === plain);
+  const heading = [...document.querySelectorAll(HEADINGS)].find(
+    (h) => anchorOf(h) && headingText(h) === plain,
+  );
   if (!heading) return element("li", {}, name, question);
   const link = control("a", { href: `#${encodeURIComponent(anchorOf(heading))}` }, name);
   return element("li", {}, link, question);
@@ -90,7 +93,8 @@ class QuestionView {
     this.feedback = element("div", { class: "cw-feedback", role: "status" });
     const number = element("span", { class: "cw-number" }, `${index + 1}. `);
     this.form = element(
-      "form", {},
+      "form",
+      {},
       element("fieldset", {}, element("legend", {}, number, ...rich(text)), ...labels),
       control("button", { type: "submit" }, "Conferir"),
       this.feedback,
@@ -100,7 +104,9 @@ class QuestionView {
 
   draw() {
     const [, last] = this.quiz.answers[this.index];
-    this.inputs.forEach((input, k) => { input.checked = k === last; });
+    this.inputs.forEach((input, k) => {
+      input.checked = k === last;
+    });
     if (last === undefined) this.feedback.replaceChildren();
     else this.explain(last);
   }
@@ -140,9 +146,11 @@ class QuizView {
     this.result = element("div", { class: "cw-result", role: "status" });
     this.again = control("button", { type: "button" }, "Recomeçar");
     this.root = element(
-      "div", { class: "cw cw-quiz" },
+      "div",
+      { class: "cw cw-quiz" },
       element("ol", {}, ...this.views.map((view) => view.root)),
-      this.result, this.again,
+      this.result,
+      this.again,
     );
     const stored = visit.read(this.key);
     if (fits(stored, this.questions)) this.set(stored);

@@ -1,3 +1,4 @@
+// @ts-check
 // Attention of a real encoder: the weights of one head, as a matrix or as lines, with and without the causal mask.
 import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
 import { bytesOf } from "./arrays.js";
@@ -30,6 +31,7 @@ function sharesOf(weights) {
   const n = weights.length;
   const queries = Array.from({ length: n - 4 }, (_, k) => k + 2);
   const mean = (key) => queries.reduce((sum, i) => sum + weights[i][key(i, n)], 0) / queries.length;
+  /** @type {[string, number][]} */
   const shares = Object.entries(PATTERNS).map(([name, { key }]) => [name, mean(key)]);
   const rest = 1 - shares.reduce((sum, [, share]) => sum + share, 0);
   return Object.fromEntries([...shares, ["elsewhere", rest]]);
@@ -42,7 +44,13 @@ function largestOf(row) {
 
 /** A band from row i on the left to row j on the right, of n, as thick as a row where the weight is 1. */
 function bandShape(i, j, weight, n) {
-  const corners = [[0, i, -1], [100, j, -1], [100, j, 1], [0, i, 1]];
+  /** @type {[number, number, number][]} */
+  const corners = [
+    [0, i, -1],
+    [100, j, -1],
+    [100, j, 1],
+    [0, i, 1],
+  ];
   const at = ([x, row, side]) => `${x}% ${((100 * (row + 0.5 + (side * weight) / 2)) / n).toFixed(3)}%`;
   return `polygon(${corners.map(at).join(", ")})`;
 }
@@ -51,16 +59,25 @@ class AttentionView {
   constructor(model) {
     this.model = model;
     this.unpacked = new Map();
-    this.grid = new WeightGrid("Pesos de atenção, em %: a linha olha para a coluna", (cell) => this.choose(cell));
+    this.grid = new WeightGrid("Pesos de atenção, em %: a linha olha para a coluna", (cell) =>
+      this.choose(cell),
+    );
     this.lines = element("form", { class: "cw-lines" });
     this.cellText = element("p", { class: "cw-cell" });
     this.largest = element("p", { class: "cw-largest" });
-    this.shares = Object.fromEntries([...Object.keys(PATTERNS), "elsewhere"].map((name) => [name, element("td")]));
+    this.shares = Object.fromEntries(
+      [...Object.keys(PATTERNS), "elsewhere"].map((name) => [name, element("td")]),
+    );
     this.size = element("p", { class: "cw-size" });
     const status = element("div", { role: "status" }, this.cellText, this.largest);
     this.root = element(
-      "div", { class: "cw cw-real", "data-lm-suppress-shortcuts": "true" },
-      this.grid.root, this.lines, status, this.table(), this.size,
+      "div",
+      { class: "cw cw-real", "data-lm-suppress-shortcuts": "true" },
+      this.grid.root,
+      this.lines,
+      status,
+      this.table(),
+      this.size,
     );
     this.build();
   }
@@ -68,8 +85,10 @@ class AttentionView {
   table() {
     const rows = Object.entries(this.shares).map(([name, cell]) =>
       element(
-        "tr", { "data-share": name },
-        element("th", { scope: "row" }, PATTERNS[name]?.text ?? "outro lugar"), cell,
+        "tr",
+        { "data-share": name },
+        element("th", { scope: "row" }, PATTERNS[name]?.text ?? "outro lugar"),
+        cell,
       ),
     );
     const caption = element("caption", {}, "Para onde vai o peso desta cabeça, em média");
@@ -122,16 +141,21 @@ class AttentionView {
     this.drawLines(weights, i);
     const values = MASKS.map((name) => `${name} ${percentage(both[name][i][j])}%`).join(", ");
     this.cellText.textContent = `De “${tokens[i]}” (${i + 1}) para “${tokens[j]}” (${j + 1}): ${values}.`;
-    const largest = largestOf(weights[i]).map((k) => `“${tokens[k]}” (${k + 1}) ${percentage(weights[i][k])}%`);
+    const largest = largestOf(weights[i]).map(
+      (k) => `“${tokens[k]}” (${k + 1}) ${percentage(weights[i][k])}%`,
+    );
     this.largest.textContent = `“${tokens[i]}” (${i + 1}) olha mais para: ${largest.join(", ")}.`;
     const shares = sharesOf(weights);
-    for (const [name, cell] of Object.entries(this.shares)) cell.textContent = `${formatNumber(100 * shares[name], 0)}%`;
+    for (const [name, cell] of Object.entries(this.shares))
+      cell.textContent = `${formatNumber(100 * shares[name], 0)}%`;
     this.size.textContent = this.weight();
   }
 
   drawLines(weights, query) {
     this.queries[query].checked = true;
-    this.keys.forEach((key, j) => { key.textContent = percentage(weights[query][j]); });
+    this.keys.forEach((key, j) => {
+      key.textContent = percentage(weights[query][j]);
+    });
     if (this.lines.hidden) return; // N² shapes that nobody sees
     this.bands.forEach((row, i) =>
       row.forEach((band, j) => {
@@ -144,7 +168,9 @@ class AttentionView {
   /** How much the page carries for all this. */
   weight() {
     const sentences = this.model.get("sentences");
-    const characters = sentences.flatMap((s) => MASKS.map((mask) => s[mask].length)).reduce((a, b) => a + b, 0);
+    const characters = sentences
+      .flatMap((s) => MASKS.map((mask) => s[mask].length))
+      .reduce((a, b) => a + b, 0);
     const heads = `${this.model.get("layers")} camadas de ${this.model.get("heads")} cabeças`;
     return (
       `MiniLM, ${heads}, calculado antes, com os pesos reais do modelo. A página carrega os pesos de atenção ` +
@@ -160,9 +186,14 @@ class AttentionView {
   listen({ signal, onChange }) {
     this.grid.listen(signal);
     this.lines.addEventListener("submit", (event) => event.preventDefault(), { signal });
-    this.lines.addEventListener("change", (event) => {
-      this.choose([Number(event.target.value), this.model.get("cell")[1]]);
-    }, { signal });
+    this.lines.addEventListener(
+      "change",
+      (event) => {
+        const { value } = /** @type {HTMLInputElement} */ (event.target);
+        this.choose([Number(value), this.model.get("cell")[1]]);
+      },
+      { signal },
+    );
     onChange(["sentences", "sentence_index"], () => this.build());
     onChange(["layer", "head", "mask_index", "view_index", "cell"], () => this.draw());
   }

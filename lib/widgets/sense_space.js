@@ -1,3 +1,4 @@
+// @ts-check
 // The space of senses: cosines, neighbours and a projection of the vectors of one word, raw or z-scored.
 import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
 import { bytesOf, dot, half } from "./arrays.js";
@@ -31,11 +32,19 @@ function eigen(matrix) {
 function project(vectors) {
   const centre = vectors[0].map((_, k) => mean(vectors.map((x) => x[k])));
   const centred = vectors.map((x) => x.map((value, k) => value - centre[k]));
-  const axes = eigen(centred.map((x) => centred.map((y) => dot(x, y)))).slice(0, 2).map(({ value, vector }) => {
-    const axis = centre.map((_, k) => dot(vector, centred.map((x) => x[k])) / Math.sqrt(value));
-    const largest = axis.reduce((best, x) => (Math.abs(x) > Math.abs(best) ? x : best), 0);
-    return axis.map((x) => x * Math.sign(largest));
-  });
+  const axes = eigen(centred.map((x) => centred.map((y) => dot(x, y))))
+    .slice(0, 2)
+    .map(({ value, vector }) => {
+      const axis = centre.map(
+        (_, k) =>
+          dot(
+            vector,
+            centred.map((x) => x[k]),
+          ) / Math.sqrt(value),
+      );
+      const largest = axis.reduce((best, x) => (Math.abs(x) > Math.abs(best) ? x : best), 0);
+      return axis.map((x) => x * Math.sign(largest));
+    });
   return centred.map((x) => axes.map((axis) => dot(x, axis)));
 }
 
@@ -57,15 +66,24 @@ class SenseView {
     this.legend = element("p", { class: "cw-legend" });
     this.facts = element("p", { class: "cw-facts" });
     this.list = element("p", { class: "cw-list", role: "status" });
-    const head = ["frase", "sentido", "x", "y", "vizinho"].map((text) => element("th", { scope: "col" }, text));
+    const head = ["frase", "sentido", "x", "y", "vizinho"].map((text) =>
+      element("th", { scope: "col" }, text),
+    );
     const table = element(
-      "table", { class: "cw-numbers" },
+      "table",
+      { class: "cw-numbers" },
       element("caption", {}, "As ocorrências; escolha uma para ver todos os vizinhos"),
-      element("thead", {}, element("tr", {}, ...head)), this.body,
+      element("thead", {}, element("tr", {}, ...head)),
+      this.body,
     );
     this.root = element(
-      "div", { class: "cw cw-sense" },
-      this.legend, this.plot, this.facts, element("div", { class: "cw-scroll" }, table), this.list,
+      "div",
+      { class: "cw cw-sense" },
+      this.legend,
+      this.plot,
+      this.facts,
+      element("div", { class: "cw-scroll" }, table),
+      this.list,
     );
     this.build();
   }
@@ -77,16 +95,22 @@ class SenseView {
   /** Points and rows for the sentences of the word; `draw` fills them. */
   build() {
     const { sentences, labels, senses } = this.word;
-    this.points = sentences.map((_, i) => element("span", { "data-point": i }, `${MARKS[labels[i]]}${i + 1}`));
+    this.points = sentences.map((_, i) =>
+      element("span", { "data-point": i }, `${MARKS[labels[i]]}${i + 1}`),
+    );
     this.plot.replaceChildren(...this.points);
-    this.picks = sentences.map((text, i) => element("button", { type: "button", "data-pick": i }, `${i + 1}. ${text}`));
+    this.picks = sentences.map((text, i) =>
+      element("button", { type: "button", "data-pick": i }, `${i + 1}. ${text}`),
+    );
     this.cells = sentences.map(() => ["x", "y", "near"].map(() => element("td")));
     this.body.replaceChildren(
       ...sentences.map((_, i) =>
         element(
-          "tr", { "data-row": i },
+          "tr",
+          { "data-row": i },
           element("th", { scope: "row" }, this.picks[i]),
-          element("td", {}, `${MARKS[labels[i]]} ${senses[labels[i]]}`), ...this.cells[i],
+          element("td", {}, `${MARKS[labels[i]]} ${senses[labels[i]]}`),
+          ...this.cells[i],
         ),
       ),
     );
@@ -165,12 +189,16 @@ class SenseView {
   }
 
   listen({ signal, onChange }) {
-    this.body.addEventListener("click", (event) => {
-      const pick = event.target.closest("button");
-      if (!pick) return;
-      this.model.set("chosen", Number(pick.dataset.pick));
-      this.model.save_changes();
-    }, { signal });
+    this.body.addEventListener(
+      "click",
+      (event) => {
+        const pick = /** @type {Element} */ (event.target).closest("button");
+        if (!pick) return;
+        this.model.set("chosen", Number(pick.dataset.pick));
+        this.model.save_changes();
+      },
+      { signal },
+    );
     onChange(["words", "word_index"], () => this.build());
     onChange(["layer", "scale_index", "chosen"], () => this.draw());
   }

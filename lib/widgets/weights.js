@@ -1,3 +1,4 @@
+// @ts-check
 // A square table of attention weights that the reader walks with the arrows.
 import { element, formatNumber, moveInGrid } from "./base.js";
 
@@ -15,7 +16,9 @@ export class WeightGrid {
   /** A table for the tokens; one of the same size is kept, with other headers. */
   build(tokens) {
     if (this.headers?.length === 2 * tokens.length) {
-      this.headers.forEach((th, k) => { th.textContent = th.title = tokens[k % tokens.length]; });
+      this.headers.forEach((th, k) => {
+        th.textContent = th.title = tokens[k % tokens.length];
+      });
       return;
     }
     const header = (scope) => (token) => element("th", { scope, title: token }, token);
@@ -28,13 +31,19 @@ export class WeightGrid {
     const label = `${this.caption}; as setas do teclado mudam de célula`;
     this.root.replaceChildren(
       element(
-        "table", { role: "grid", "aria-label": label },
-        element("caption", {}, this.caption), element("thead", {}, head), element("tbody", {}, ...rows),
+        "table",
+        { role: "grid", "aria-label": label },
+        element("caption", {}, this.caption),
+        element("thead", {}, head),
+        element("tbody", {}, ...rows),
       ),
     );
   }
 
-  /** `weights[i][j]` is what query i gives to key j; `hides(i, j)` says what the mask hides. */
+  /**
+   * `weights[i][j]` is what query i gives to key j; `hides(i, j)` says what the mask hides.
+   * @param {(i: number, j: number) => boolean} hides
+   */
   draw(weights, [ci, cj], hides = () => false) {
     this.cells.forEach((row, i) =>
       row.forEach((cell, j) => {
@@ -59,10 +68,14 @@ export class WeightGrid {
 
   listen(signal) {
     const on = (type, listener) =>
-      this.root.addEventListener(type, (event) => {
-        const cell = event.target.closest("td[data-i]");
-        if (cell) listener([Number(cell.dataset.i), Number(cell.dataset.j)], event);
-      }, { signal });
+      this.root.addEventListener(
+        type,
+        (event) => {
+          const cell = event.target.closest("td[data-i]");
+          if (cell) listener([Number(cell.dataset.i), Number(cell.dataset.j)], event);
+        },
+        { signal },
+      );
     on("click", ([i, j]) => this.cells[i][j].focus());
     on("focusin", (at) => this.choose(at));
     on("keydown", (at, event) => {

@@ -1,3 +1,4 @@
+// @ts-check
 // WordPiece step by step: what the tokenizer makes of a text, and every look into its vocabulary.
 import { element, lifecycle, nameSliders } from "./base.js";
 
@@ -6,8 +7,12 @@ const AT_SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/;
 const UNKNOWN = "[UNK]";
 const CONTINUES = "##";
 const PUNCTUATION = /([!-/:-@[-`{-~]|\p{P})/u;
-const IDEOGRAPH = /[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu;
-const TRIED = { true: { symbol: "✓", text: "está no vocabulário" }, false: { symbol: "✗", text: "não está" } };
+const IDEOGRAPH =
+  /[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu;
+const TRIED = {
+  true: { symbol: "✓", text: "está no vocabulário" },
+  false: { symbol: "✗", text: "não está" },
+};
 
 /** What BERT's tokenizer does to a text before it cuts it. */
 function normalise(text, { nfc, lowercase, strip_accents: stripAccents }) {
@@ -65,9 +70,18 @@ function compute(model, reader, ids) {
 class StepsView {
   constructor(model) {
     this.model = model;
-    this.input = element("input", { type: "text", "aria-label": "Texto", spellcheck: "false", autocomplete: "off" });
+    this.input = element("input", {
+      type: "text",
+      "aria-label": "Texto",
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     this.message = element("p", { class: "cw-refused", role: "status" });
-    this.words = element("div", { class: "cw-field", role: "group", "aria-label": "Palavra a seguir passo a passo" });
+    this.words = element("div", {
+      class: "cw-field",
+      role: "group",
+      "aria-label": "Palavra a seguir passo a passo",
+    });
     this.tokens = element("ol", { class: "cw-tokens", "aria-label": "Tokens do texto, com os seus números" });
     this.slider = element("input", { type: "range", min: 1, "aria-label": "Passo" });
     this.back = element("button", { type: "button" }, "Passo anterior");
@@ -77,9 +91,16 @@ class StepsView {
     this.attempts = element("ol", { class: "cw-attempts", "aria-label": "Consultas a partir deste ponto" });
     this.verdict = element("p", { class: "cw-verdict", role: "status" });
     this.root = element(
-      "div", { class: "cw cw-wordpiece", "data-lm-suppress-shortcuts": "true" },
+      "div",
+      { class: "cw cw-wordpiece", "data-lm-suppress-shortcuts": "true" },
       element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Texto"), this.input),
-      this.message, this.tokens, this.words, this.controls, this.place, this.attempts, this.verdict,
+      this.message,
+      this.tokens,
+      this.words,
+      this.controls,
+      this.place,
+      this.attempts,
+      this.verdict,
     );
     this.read();
     this.draw();
@@ -109,7 +130,13 @@ class StepsView {
     const tokens = this.shown.cuts.flatMap((word) => word.tokens);
     this.tokens.replaceChildren(
       ...tokens.map((token) =>
-        element("li", {}, element("span", { "data-token": "" }, token), " ", element("small", {}, String(this.ids.get(token)))),
+        element(
+          "li",
+          {},
+          element("span", { "data-token": "" }, token),
+          " ",
+          element("small", {}, String(this.ids.get(token))),
+        ),
       ),
     );
   }
@@ -117,11 +144,13 @@ class StepsView {
   drawWords() {
     const { words, chosen } = this.shown;
     if (this.words.childElementCount !== words.length) {
-      this.words.replaceChildren(...words.map((_, k) => element("button", { type: "button", "data-word": k })));
+      this.words.replaceChildren(
+        ...words.map((_, k) => element("button", { type: "button", "data-word": k })),
+      );
     }
     [...this.words.children].forEach((button, k) => {
       button.textContent = words[k];
-      button.setAttribute("aria-pressed", k === chosen);
+      button.setAttribute("aria-pressed", String(k === chosen));
     });
   }
 
@@ -137,10 +166,13 @@ class StepsView {
     this.verdict.textContent = this.verdictOf();
     if (!look) return;
     const characters = [...word];
-    const piece = (name, from, to) => element("span", { class: `cw-${name}` }, characters.slice(from, to).join(""));
+    const piece = (name, from, to) =>
+      element("span", { class: `cw-${name}` }, characters.slice(from, to).join(""));
     this.place.replaceChildren(
       `Passo ${step} de ${steps.length}: `,
-      piece("done", 0, look.start), piece("tried", look.start, look.stop), piece("rest", look.stop),
+      piece("done", 0, look.start),
+      piece("tried", look.start, look.stop),
+      piece("rest", look.stop),
     );
     this.attempts.replaceChildren(...this.looks().map((taken) => attempt(taken)));
   }
@@ -153,12 +185,17 @@ class StepsView {
   verdictOf() {
     const { word, steps, step, tokens } = this.shown;
     if (SPECIAL.includes(word)) return `${word} é um token especial: não passa pela busca.`;
-    if (!steps.length) return `Mais de ${this.model.get("longest_word")} caracteres: vira ${UNKNOWN} sem busca.`;
-    const found = steps.slice(0, step).filter((look) => look.found).map((look) => look.piece);
+    if (!steps.length)
+      return `Mais de ${this.model.get("longest_word")} caracteres: vira ${UNKNOWN} sem busca.`;
+    const found = steps
+      .slice(0, step)
+      .filter((look) => look.found)
+      .map((look) => look.piece);
     const pieces = found.length ? `Pedaços até aqui: ${found.join(" ")}.` : "Nenhum pedaço ainda.";
     if (step < steps.length) return pieces;
     const looks = `${steps.length} ${steps.length === 1 ? "consulta" : "consultas"} ao vocabulário`;
-    if (tokens[0] === UNKNOWN) return `Nada serve daqui em diante: a palavra inteira vira ${UNKNOWN}, após ${looks}.`;
+    if (tokens[0] === UNKNOWN)
+      return `Nada serve daqui em diante: a palavra inteira vira ${UNKNOWN}, após ${looks}.`;
     return `Pronto, após ${looks}: ${tokens.join(" ")}.`;
   }
 
@@ -177,7 +214,10 @@ class StepsView {
       const button = target.closest("[data-word]");
       if (button) this.set({ word: Number(button.dataset.word), step: 0 });
     });
-    onChange(["readers", "reader_index"], () => { this.read(); this.set({ word: 0, step: 0 }); });
+    onChange(["readers", "reader_index"], () => {
+      this.read();
+      this.set({ word: 0, step: 0 });
+    });
     onChange(["readers", "reader_index", "text", "word", "step"], () => this.draw());
   }
 }
@@ -185,7 +225,15 @@ class StepsView {
 function attempt({ piece, found }) {
   const { symbol, text } = TRIED[found];
   const mark = element("span", { class: "cw-symbol", "aria-hidden": "true" }, symbol);
-  return element("li", { "data-found": found }, element("span", { "data-piece": "" }, piece), " ", mark, " ", element("small", {}, text));
+  return element(
+    "li",
+    { "data-found": found },
+    element("span", { "data-piece": "" }, piece),
+    " ",
+    mark,
+    " ",
+    element("small", {}, text),
+  );
 }
 
 function render({ model, el }) {

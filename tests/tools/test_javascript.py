@@ -1,4 +1,4 @@
-"""The linter of the project's JavaScript: that it finds nothing here, and that it finds what is wrong."""
+"""Linter, formatter and type checker of our JavaScript: they find nothing here, and find what is wrong."""
 
 import subprocess
 from pathlib import Path
@@ -9,21 +9,70 @@ from tools.console import ROOT
 from tools.fetch_vendor import find_program
 
 FOLDERS = ("lib/widgets", "book/_static", "tools/bundles", "tools")
-CLEAN = 'export const half = (x) => x / 2;\nexport const page = () => document.querySelector("main");\n'
+CHECKED = "// @ts-check\n"
+CLEAN = f"""{CHECKED}export const half = (x) => x / 2;
+export const page = () => document.querySelector("main");
+"""
+# Where the code stands, the code, and what is said of it.
+WRONG = [
+    ("lib/widgets/{}.js", "export const x = y;", "no-undef"),
+    ("lib/widgets/{}.js", "const x = 1;", "no-unused-vars"),
+    ("lib/widgets/{}.js", "export const f = (x) => x == 1;", "eqeqeq"),
+    ("lib/widgets/{}.js", "export const f = (x) => eval(x);", "no-eval"),
+    ("lib/widgets/{}.js", "export const f = (x) => new Function(x);", "no-new-func"),
+    ("lib/widgets/{}.js", "export const f = (e, x) => { e.innerHTML = x; };", "no-restricted-syntax"),
+    ("lib/widgets/{}.js", "export const f = (e, x) => { e.outerHTML += x; };", "no-restricted-syntax"),
+    ("lib/widgets/{}.js", 'export const f = (e, x) => e["innerHTML"] = x;', "no-restricted-syntax"),
+    ("lib/widgets/{}.js", "export const f = (x) => ({ innerHTML: x });", "no-restricted-syntax"),
+    ("lib/widgets/{}.js", "export const f = (e, x) => e.insertAdjacentHTML('a', x);", "no-restricted-syntax"),
+    ("lib/widgets/{}.js", "export const f = (x) => document.write(x);", "no-restricted-syntax"),
+    ("lib/widgets/{}.js", "export const f = (x) => { let y = x; return y; };", "prefer-const"),
+    (
+        "lib/widgets/{}.js",
+        "// eslint-disable-next-line no-eval\nexport const x = 1;",
+        "Unused eslint-disable",
+    ),
+    ("lib/widgets/{}.js", "export const x = ;", "syntax"),
+    ("lib/widgets/{}.js", "export const x = process.argv;", "no-undef"),
+    ("book/_static/{}.js", "const shared = 1; window.x = shared;", "no-implicit-globals"),
+    ("book/_static/{}.js", "export const x = 1;", "syntax"),
+    ("tools/bundles/{}.js", "var x = 1; window.x = x;", "no-var"),
+    ("tools/bundles/{}.mjs", "console.log(process.argv); document.title = 1;", "no-undef"),
+    ("tools/{}.mjs", "if (process.argv.length = 2) console.log(1);", "no-cond-assign"),
+    ("lib/widgets/{}.js", "export const  x = 1;", 'Prettier writes "export const x = 1;"'),
+    ("lib/widgets/{}.js", "export const x = 'single';", "prettier"),
+    ("tools/{}.mjs", f"console.log({', '.join(['process.argv'] * 9)});", "prettier"),
+    ("lib/widgets/{}.js", 'export const x = "a" * 2;', "TS2362"),
+    ("lib/widgets/{}.js", 'export const x = document.querySelector("p").valu;', "TS2339"),
+    ("lib/widgets/{}.js", 'import { y } from "./clean.js";\nexport const x = y;', "TS2305"),
+    ("book/_static/{}.js", 'document.title = "a".lenght;', "TS2551"),
+    ("tools/bundles/{}.js", 'import { Panel } from "@lumino/widgets";\n\nnew Panel().show(1, 2);', "TS2554"),
+    ("tools/{}.mjs", 'import { join } from "node:path";\n\nconsole.log(join(1));', "TS2345"),
+]
+FILES = [place.format(f"wrong_{k}") for k, (place, _, _) in enumerate(WRONG)]
+RULES = [rule for _, _, rule in WRONG]
 
 
 def lint(root: Path) -> subprocess.CompletedProcess:
     command = [find_program("node"), str(ROOT / "tools" / "lint.mjs"), str(root)]
-    return subprocess.run(command, text=True, capture_output=True, timeout=120)
+    return subprocess.run(command, text=True, capture_output=True, timeout=600)
 
 
-@pytest.fixture
-def project(tmp_path) -> Path:
-    """Folders laid out as the project's, with one clean file."""
-    for folder in FOLDERS:
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    (tmp_path / "lib" / "widgets" / "clean.js").write_text(CLEAN, encoding="utf-8")
-    return tmp_path
+def project(folder: Path, files: dict[str, str]) -> Path:
+    """Folders laid out as the project's, with these files."""
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> subprocess.CompletedProcess:
+    """What is said of all that is wrong and of a clean file: at once, since the tools are slow to start."""
+    wrong = {name: f"{CHECKED}{code}\n" for name, (_, code, _) in zip(FILES, WRONG, strict=True)}
+    wrong["lib/widgets/unchecked.js"] = CLEAN.removeprefix(CHECKED)
+    return lint(project(tmp_path_factory.mktemp("wrong"), {"lib/widgets/clean.js": CLEAN, **wrong}))
 
 
 def test_the_javascript_of_the_project_is_clean(record_property):
@@ -35,52 +84,22 @@ def test_the_javascript_of_the_project_is_clean(record_property):
     assert linted == len(written) > 0
 
 
-def test_clean_code_passes(project):
-    done = lint(project)
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("1 JavaScript files linted")
+def test_nothing_to_lint_is_a_failure(tmp_path):
+    assert lint(project(tmp_path, {})).returncode == 1
 
 
-def test_nothing_to_lint_is_a_failure(project):
-    (project / "lib" / "widgets" / "clean.js").unlink()
-    assert lint(project).returncode == 1
+def test_clean_code_passes_where_other_code_does_not(found):
+    assert found.returncode == 1
+    assert found.stdout.startswith(f"{len(WRONG) + 2} JavaScript files linted")
+    named = {line.partition(":")[0] for line in found.stderr.splitlines()}
+    assert named == {*FILES, "lib/widgets/unchecked.js"}
 
 
-@pytest.mark.parametrize(
-    ("name", "code", "rule"),
-    [
-        ("lib/widgets/a.js", "export const x = y;", "no-undef"),
-        ("lib/widgets/a.js", "const x = 1;", "no-unused-vars"),
-        ("lib/widgets/a.js", "export const f = (x) => x == 1;", "eqeqeq"),
-        ("lib/widgets/a.js", "export const f = (x) => eval(x);", "no-eval"),
-        ("lib/widgets/a.js", "export const f = (x) => new Function(x);", "no-new-func"),
-        ("lib/widgets/a.js", "export const f = (e, x) => { e.innerHTML = x; };", "no-restricted-syntax"),
-        ("lib/widgets/a.js", "export const f = (e, x) => { e.outerHTML += x; };", "no-restricted-syntax"),
-        ("lib/widgets/a.js", 'export const f = (e, x) => e["innerHTML"] = x;', "no-restricted-syntax"),
-        ("lib/widgets/a.js", "export const f = (x) => ({ innerHTML: x });", "no-restricted-syntax"),
-        (
-            "lib/widgets/a.js",
-            "export const f = (e, x) => e.insertAdjacentHTML('end', x);",
-            "no-restricted-syntax",
-        ),
-        ("lib/widgets/a.js", "export const f = (x) => document.write(x);", "no-restricted-syntax"),
-        ("lib/widgets/a.js", "export const f = (x) => { let y = x; return y; };", "prefer-const"),
-        (
-            "lib/widgets/a.js",
-            "// eslint-disable-next-line no-eval\nexport const x = 1;",
-            "Unused eslint-disable",
-        ),
-        ("lib/widgets/a.js", "export const x = ;", "syntax"),
-        ("lib/widgets/a.js", "export const x = process.argv;", "no-undef"),
-        ("book/_static/a.js", "const shared = 1; window.x = shared;", "no-implicit-globals"),
-        ("book/_static/a.js", "export const x = 1;", "syntax"),
-        ("tools/bundles/a.js", "var x = 1; window.x = x;", "no-var"),
-        ("tools/bundles/a.mjs", "console.log(process.argv); document.title = 1;", "no-undef"),
-        ("tools/a.mjs", "if (process.argv.length = 2) console.log(1);", "no-cond-assign"),
-    ],
-)
-def test_what_is_wrong_is_found(project, name, code, rule):
-    (project / name).write_text(f"{code}\n", encoding="utf-8")
-    done = lint(project)
-    assert done.returncode == 1
-    assert all(line.startswith(f"{name}:") for line in done.stderr.splitlines()), done.stderr
-    assert rule in done.stderr
+@pytest.mark.parametrize(("name", "rule"), list(zip(FILES, RULES, strict=True)))
+def test_what_is_wrong_is_found(found, name, rule):
+    said = [line for line in found.stderr.splitlines() if line.startswith(f"{name}:")]
+    assert any(rule in line for line in said), said
+
+
+def test_a_script_without_types_is_found(found):
+    assert "lib/widgets/unchecked.js:1:1: begin with // @ts-check (types)" in found.stderr

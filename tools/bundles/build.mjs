@@ -1,3 +1,4 @@
+// @ts-check
 // Bundles the pages' scripts: node build.mjs MODULES OUTPUT, where MODULES is a folder of unpacked packages.
 // A page opened from the disk cannot import modules, so each entry becomes one classic script.
 import { readFile } from "node:fs/promises";

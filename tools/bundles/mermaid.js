@@ -1,3 +1,4 @@
+// @ts-check
 import mermaid from "mermaid/dist/mermaid.esm.min.mjs";
 
 globalThis.mermaid = mermaid;

@@ -1,3 +1,4 @@
+// @ts-check
 // Draws the widgets that a page carries, from their saved state and with no kernel.
 import * as base from "@jupyter-widgets/base";
 import { ManagerBase } from "@jupyter-widgets/base-manager";
@@ -14,7 +15,8 @@ const MODULES = {
   "@jupyter-widgets/controls": controls,
   anywidget: anywidget(base),
 };
-const STYLE = new URL("widgets.css", document.currentScript.src).href;
+const script = /** @type {HTMLScriptElement} */ (document.currentScript);
+const STYLE = new URL("widgets.css", script.src).href;
 
 class PageManager extends ManagerBase {
   async loadClass(name, module) {
@@ -28,6 +30,7 @@ class PageManager extends ManagerBase {
     return {};
   }
 
+  /** @returns {Promise<any>} of all that a channel can do, what is asked of a silent one */
   async _create_comm() {
     return { on_close() {}, on_msg() {}, close() {} };
   }
@@ -48,7 +51,11 @@ async function draw() {
   const models = await manager.set_state(JSON.parse(state.textContent));
   for (const place of document.querySelectorAll(VIEW)) {
     const { model_id: id } = JSON.parse(place.textContent);
-    drawView(manager, models.find((model) => model.model_id === id), place);
+    drawView(
+      manager,
+      models.find((model) => model.model_id === id),
+      place,
+    );
   }
 }
 

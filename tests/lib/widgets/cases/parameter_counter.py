@@ -48,8 +48,8 @@ MUTATIONS = {
     "reserved positions are read": ("positions - flags.first_position;", "positions;"),
     "head at every position": ("PREDICTED * 2 * (d", "2 * (d"),
     "fractions of the largest": (
-        "parts[name] / total);",
-        "parts[name] / Math.max(...Object.values(parts)));",
+        "parts[name] / total));",
+        "parts[name] / Math.max(...Object.values(parts))));",
     ),
     "keep the flags of another model": (
         "FLAGS.map((name) => [name, preset[name]])",
