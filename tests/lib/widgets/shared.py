@@ -84,10 +84,14 @@ def drawn_widgets(page: Page, controls: Sequence[int]) -> list[Locator]:
     return page.locator(ROOTS).all()
 
 
+def own(widget: Panel | CourseWidget) -> CourseWidget:
+    """The widget itself, without the controls above it."""
+    return widget.widget if isinstance(widget, Panel) else widget
+
+
 def stored(widget: Panel | CourseWidget) -> dict[str, Any]:
     """The state that a page or a notebook stores for a widget, through JSON and back."""
-    own = widget.widget if isinstance(widget, Panel) else widget
-    return json.loads(json.dumps(own.get_state(), default=str))
+    return json.loads(json.dumps(own(widget).get_state(), default=str))
 
 
 def run_node(code: str, *arguments: str) -> str:
@@ -124,9 +128,8 @@ def assert_accessible_in_every_look(page: Page) -> None:
 
 def broken(widget: Panel | CourseWidget, old: str, new: str) -> Panel | CourseWidget:
     """The same widget with one thing changed in its JavaScript, however that is broken into lines."""
-    own = widget.widget if isinstance(widget, Panel) else widget
     pattern = r"\s*".join(re.escape(part) for part in old.split())
-    own._esm, count = re.subn(pattern, lambda _: new, own._esm)
+    own(widget)._esm, count = re.subn(pattern, lambda _: new, own(widget)._esm)
     assert count == 1, f"{old!r} must occur once in the JavaScript, not {count} times"
     return widget
 

@@ -11,8 +11,6 @@ from torch.nn.functional import cross_entropy as torch_cross_entropy
 from lib.widgets.cross_entropy_bars import MAX_WORDS, SMOOTHINGS, shown, with_probability
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.cases.cross_entropy_bars import bars
-from tests.lib.widgets.pages.cross_entropy_bars import BarsPage
-from tests.lib.widgets.shared import open_widgets, stored
 
 SOME_LOGITS = st.lists(st.floats(-10, 10), min_size=2, max_size=MAX_WORDS)
 
@@ -37,11 +35,9 @@ def test_dragging_a_bar_gives_it_its_share_and_keeps_the_order_of_the_rest(logit
     shown(q.log().tolist(), 0)  # what a drag leaves is a state that the widget accepts
 
 
-def test_a_bar_follows_the_pointer(page, tmp_path):
-    made = bars()
-    [panel] = open_widgets(page, tmp_path, [made])
-    dragged = BarsPage(panel, stored(made))
-    box = panel.locator("input[data-k='3']").bounding_box()
+def test_a_bar_follows_the_pointer(page, show):
+    [dragged] = show(bars())
+    box = dragged.panel.locator("input[data-k='3']").bounding_box()
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.1, middle)
     page.mouse.down()

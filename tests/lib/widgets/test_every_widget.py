@@ -11,10 +11,10 @@ import torch
 from playwright.sync_api import Page
 
 from lib import widgets
-from lib.widgets.base import Panel, fingerprint
+from lib.widgets.base import fingerprint
 from tests.browser.chromium import PHONE, page_overflow
 from tests.lib.widgets.cases import CASES
-from tests.lib.widgets.cases.case import Case, Made
+from tests.lib.widgets.cases.case import Case
 from tests.lib.widgets.pages.base import WidgetPage
 from tests.lib.widgets.shared import (
     ROOTS,
@@ -24,23 +24,12 @@ from tests.lib.widgets.shared import (
     broken,
     growth,
     move_focus,
-    open_widgets,
+    own,
     stored,
     tab_stops,
 )
 
 every_widget = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-
-
-@pytest.fixture
-def show(page, tmp_path):
-    """Opens the widgets of a case on one page, and gives their page objects."""
-    return lambda case, *made: page_objects(page, tmp_path, case, made)
-
-
-def page_objects(page: Page, folder, case: Case, made: tuple[Made, ...]) -> list[WidgetPage]:
-    roots = open_widgets(page, folder, made)
-    return [case.page(root, stored(widget)) for root, widget in zip(roots, made, strict=True)]
 
 
 def live_texts(page: Page) -> list[str]:
@@ -67,10 +56,10 @@ def test_wrong_arguments_are_named(name, call, message):
 @every_widget
 def test_text_of_a_widget_is_its_fingerprint(case):
     made = case.make()
-    own = made.widget if isinstance(made, Panel) else made
-    assert re.fullmatch(rf"{type(own).__name__}\(dados sha256=[0-9a-f]{{16}}\)", repr(made))
-    assert repr(own) == repr(made)
-    for shown in (made._repr_mimebundle_(), own._repr_mimebundle_()):
+    name = case.page.widget.__name__
+    assert re.fullmatch(rf"{name}\(dados sha256=[0-9a-f]{{16}}\)", repr(made))
+    assert repr(own(made)) == repr(made)
+    for shown in (made._repr_mimebundle_(), own(made)._repr_mimebundle_()):
         bundle = shown[0] if isinstance(shown, tuple) else shown
         assert bundle["text/plain"] == repr(made)
 
@@ -104,18 +93,18 @@ def same(one, other) -> bool:
 @every_widget
 def test_page_starts_in_the_state_it_was_given(case, page, show):
     made, states = zip(*case.starts(), strict=True)
-    for widget, state, shown in zip(made, states, show(case, *made), strict=True):
+    for widget, state, shown in zip(made, states, show(*made), strict=True):
         assert shown.state == state
         shown.begin()
         assert shown.differences() == [], state
-        if compute := getattr(getattr(widget, "widget", widget), "shown", None):
+        if compute := getattr(own(widget), "shown", None):
             assert same(compute(), shown.expected()), state
     assert page_overflow(page) == 0
 
 
 @every_widget
 def test_page_shows_what_lib_computes_in_many_states(case, page, show):
-    [shown] = show(case, case.make())
+    [shown] = show(case.make())
     shown.begin()
     assert shown.differences() == []
     moves = list(case.moves())
@@ -128,7 +117,7 @@ def test_page_shows_what_lib_computes_in_many_states(case, page, show):
 @every_widget
 def test_a_mistake_in_the_javascript_is_caught(case, show):
     mutants = [broken(case.make(**case.mutant), old, new) for old, new in case.mutations.values()]
-    intact, *others = show(case, case.make(**case.mutant), *mutants)
+    intact, *others = show(case.make(**case.mutant), *mutants)
     intact.begin()
     for move in case.telling:
         intact.go(move)
@@ -154,7 +143,7 @@ def caught(mutant: WidgetPage, case: Case) -> bool:
 
 @every_widget
 def test_everything_works_by_keyboard_alone(case, page, show):
-    [shown] = show(case, case.make())
+    [shown] = show(case.make())
     assert tab_stops(page, len(case.stops)) == list(case.stops)
     for key, state in case.keys:
         if " " in key:
@@ -172,7 +161,7 @@ def test_everything_works_by_keyboard_alone(case, page, show):
 
 @every_widget
 def test_no_accessibility_violation_before_and_after_use(case, page, show):
-    neighbours = show(case, *case.pair())
+    neighbours = show(*case.pair())
     assert_accessible_in_every_look(page)
     for shown, move in zip(neighbours, case.used, strict=True):
         shown.begin()
@@ -185,7 +174,7 @@ def test_no_accessibility_violation_before_and_after_use(case, page, show):
 
 @every_widget
 def test_a_screen_reader_hears_of_a_change(case, page, show):
-    [shown] = show(case, case.make())
+    [shown] = show(case.make())
     shown.begin()
     before = live_texts(page)
     shown.go(case.heard)
@@ -194,9 +183,9 @@ def test_a_screen_reader_hears_of_a_change(case, page, show):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.hostile], ids=lambda case: case.name)
-def test_text_is_text_never_markup(case, new_page, tmp_path):
+def test_text_is_text_never_markup(case, new_page, show):
     page, hostile = new_page(viewport=PHONE), case.hostile()
-    [shown] = page_objects(page, tmp_path, case, (hostile.widget,))
+    [shown] = show(hostile.widget, on=page)
     shown.begin()
     for move in (*hostile.moves, hostile.harmless):
         shown.go(move)
@@ -209,7 +198,7 @@ def test_text_is_text_never_markup(case, new_page, tmp_path):
 
 @every_widget
 def test_two_widgets_do_not_interfere(case, show):
-    left, right = show(case, *case.pair())
+    left, right = show(*case.pair())
     left.begin()
     right.begin()
     before = right.read()
@@ -224,9 +213,9 @@ def test_two_widgets_do_not_interfere(case, show):
 
 
 @every_widget
-def test_many_changes_leave_no_nodes_and_no_listeners(case, new_page, tmp_path):
+def test_many_changes_leave_no_nodes_and_no_listeners(case, new_page, show):
     page = new_page(fresh=True)
-    [shown] = page_objects(page, tmp_path, case, (case.make(),))
+    [shown] = show(case.make(), on=page)
     shown.begin()
     before = shown.read()
     nodes, listeners = growth(page, shown.panel, case.change, case.times)

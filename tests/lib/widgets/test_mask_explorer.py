@@ -17,17 +17,11 @@ from lib.widgets.mask_explorer import KINDS, PADDED, shown
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.cases.mask_explorer import SCORES, TOKENS, explorer
 from tests.lib.widgets.pages.base import read_number
-from tests.lib.widgets.pages.mask_explorer import MaskPage, State
-from tests.lib.widgets.shared import open_widgets, stored
+from tests.lib.widgets.pages.mask_explorer import State
 
 # exp(900) overflows a double: a softmax that forgets its maximum shows here.
 LARGE_SCORES = [[900.0, -900.0, 899.5], [1200.0, 1201.0, 1199.0], [-5000.0, -5001.0, -5000.25]]
 SQUARE = st.integers(1, 6).flatmap(lambda n: arrays("float64", (n, n), elements=st.floats(-50, 50)))
-
-
-def opened(page, folder, made, **look) -> MaskPage:
-    [panel] = open_widgets(page, folder, [made], **look)
-    return MaskPage(panel, stored(made))
 
 
 # --- the twin -----------------------------------------------------------------------------------------------
@@ -81,19 +75,17 @@ def test_values_outside_the_choices_join_them():
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_large_scores_do_not_overflow(page, tmp_path):
-    explored = opened(page, tmp_path, mask_explorer(TOKENS[:3], LARGE_SCORES, d_k=1))
+def test_large_scores_do_not_overflow(show):
+    [explored] = show(mask_explorer(TOKENS[:3], LARGE_SCORES, d_k=1))
     for temperature in (0.01, 1.0, 10.0):
         explored.go(State("bidirecional", temperature, 1, 3))
         assert explored.differences() == [], temperature
         assert "?" not in explored.panel.inner_text()
 
 
-def test_arithmetic_of_every_cell_ends_in_its_weight(page, tmp_path):
-    made = [explorer(kind=kind) for kind in KINDS]
+def test_arithmetic_of_every_cell_ends_in_its_weight(show):
     cells = [(i, j) for i in range(len(TOKENS)) for j in range(len(TOKENS))]
-    for widget, panel in zip(made, open_widgets(page, tmp_path, made), strict=True):
-        explored = MaskPage(panel, stored(widget))
+    for explored in show(*(explorer(kind=kind) for kind in KINDS)):
         for (i, j), page_says in zip(cells, explored.read_steps(), strict=True):
             assert f"(linha {i + 1})" in page_says["title"] and f"(coluna {j + 1})" in page_says["title"]
             check_steps(page_says["steps"], explored.expected(), explored.state.kind, i, j)
@@ -123,8 +115,8 @@ def title_of(i: int, j: int) -> str:
     return f"“{TOKENS[i]}” (linha {i + 1}) olha para “{TOKENS[j]}” (coluna {j + 1})"
 
 
-def test_pointer_shows_a_cell_and_leaves_the_chosen_one(page, tmp_path):
-    explored = opened(page, tmp_path, explorer())
+def test_pointer_shows_a_cell_and_leaves_the_chosen_one(show):
+    [explored] = show(explorer())
     title = explored.panel.locator(".cw-steps-title")
     for cell in explored.panel.locator("td[data-i='1'][data-j='0']").all():
         cell.hover()
@@ -136,8 +128,8 @@ def test_pointer_shows_a_cell_and_leaves_the_chosen_one(page, tmp_path):
     expect(title).to_have_text(title_of(1, 0))
 
 
-def test_arrows_write_out_the_arithmetic_for_a_screen_reader(page, tmp_path):
-    explored = opened(page, tmp_path, explorer())
+def test_arrows_write_out_the_arithmetic_for_a_screen_reader(page, show):
+    [explored] = show(explorer())
     heard = explored.panel.locator("[aria-live=polite] .cw-steps-title")
     explored.cell(4, 0).focus()
     for key, at in (("ArrowUp", (3, 0)), ("ArrowRight", (3, 1)), ("End", (3, 4)), ("Control+Home", (0, 0))):
@@ -146,14 +138,15 @@ def test_arrows_write_out_the_arithmetic_for_a_screen_reader(page, tmp_path):
         expect(heard).to_have_text(title_of(*at))
 
 
-def test_an_empty_row_shows_a_dash_and_says_why(page, tmp_path):
-    page_says = opened(page, tmp_path, explorer(kind="diagonal")).read()
+def test_an_empty_row_shows_a_dash_and_says_why(show):
+    [explored] = show(explorer(kind="diagonal"))
+    page_says = explored.read()
     assert page_says["weights"][0] == ["—"] * 5 and page_says["sums"][0] == "—"
     assert "Linha 1: nada a atender" in page_says["facts"] and "0/0" in page_says["facts"]
 
 
-def test_padding_slider_is_enabled_only_where_it_counts(page, tmp_path):
-    explored = opened(page, tmp_path, explorer())
+def test_padding_slider_is_enabled_only_where_it_counts(page, show):
+    [explored] = show(explorer())
     slider = explored.panel.locator(".widget-slider", has_text="Tokens reais").locator(".noUi-target")
     for kind in ("causal", "padding", "depois", "causal_padding", "diagonal", "padding"):
         explored.choose("Máscara", label=KINDS[kind])
@@ -183,8 +176,9 @@ CONTRASTS = """panel => {
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_colour_scale_is_monotone_and_its_text_readable(dark, page, tmp_path):
-    measured = opened(page, tmp_path, explorer(), dark=dark).panel.evaluate(CONTRASTS)
+def test_colour_scale_is_monotone_and_its_text_readable(dark, show):
+    [explored] = show(explorer(), dark=dark)
+    measured = explored.panel.evaluate(CONTRASTS)
     luminances = [m["cell"] for m in measured]
     assert luminances == sorted(luminances, reverse=not dark) and len(set(luminances)) == 101
     contrasts = [(max(m.values()) + 0.05) / (min(m.values()) + 0.05) for m in measured]
@@ -193,8 +187,8 @@ def test_colour_scale_is_monotone_and_its_text_readable(dark, page, tmp_path):
     )
 
 
-def test_hidden_and_wrong_cells_are_marked_without_colour(page, tmp_path):
-    explored = opened(page, tmp_path, explorer(kind="invertida"))
+def test_hidden_and_wrong_cells_are_marked_without_colour(show):
+    [explored] = show(explorer(kind="invertida"))
     past, future = explored.cell(1, 0), explored.cell(1, 2)
     assert "repeating-linear-gradient" in past.evaluate("cell => getComputedStyle(cell).backgroundImage")
     assert future.evaluate("cell => getComputedStyle(cell).backgroundImage") == "none"

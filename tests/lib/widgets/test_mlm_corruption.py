@@ -11,14 +11,8 @@ from playwright.sync_api import expect
 from lib.corruption import Channel
 from lib.widgets.mlm_corruption import MAX_DRAWS, MAX_WORDS, PERCENTAGES, mlm_corruption, shown, words_of
 from tests.lib.widgets.cases.mlm_corruption import SENTENCES, VOCABULARY, corruption
-from tests.lib.widgets.pages.mlm_corruption import CorruptionPage, State
-from tests.lib.widgets.shared import open_widgets, run_node, stored
-
-
-def opened(page, folder, made) -> CorruptionPage:
-    [panel] = open_widgets(page, folder, [made])
-    return CorruptionPage(panel, stored(made))
-
+from tests.lib.widgets.pages.mlm_corruption import State
+from tests.lib.widgets.shared import run_node
 
 # --- the twin -----------------------------------------------------------------------------------------------
 
@@ -72,8 +66,8 @@ def test_generator_in_javascript_is_that_of_torch():
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_shares_always_sum_to_one(page, tmp_path):
-    drawn = opened(page, tmp_path, corruption())
+def test_shares_always_sum_to_one(show):
+    [drawn] = show(corruption())
     masked, swapped = (
         drawn.panel.get_by_role("slider", name=name, exact=True) for name in ("Vira [MASK]", "Vira outra")
     )
@@ -85,8 +79,8 @@ def test_shares_always_sum_to_one(page, tmp_path):
     assert drawn.differences() == []
 
 
-def test_draws_stop_at_the_limit_and_say_so(page, tmp_path):
-    drawn = opened(page, tmp_path, corruption("gato"))
+def test_draws_stop_at_the_limit_and_say_so(show):
+    [drawn] = show(corruption("gato"))
     many, once = drawn.button("Sortear 100 vezes"), drawn.button("Sortear de novo")
     for _ in range(9):
         many.click()
@@ -96,8 +90,8 @@ def test_draws_stop_at_the_limit_and_say_so(page, tmp_path):
     assert drawn.differences() == []
 
 
-def test_fate_is_said_in_words_and_not_by_colour_alone(page, tmp_path):
-    drawn = opened(page, tmp_path, corruption(rate=100, mask=30, random=30))
+def test_fate_is_said_in_words_and_not_by_colour_alone(show):
+    [drawn] = show(corruption(rate=100, mask=30, random=30))
     marks = {"masked": "■ virou [MASK]", "swapped": "⇄ virou outra palavra", "same": "= ficou como era"}
     cards = drawn.read()["cards"]
     assert {card["fate"] for card in cards} == {*marks, "none"}

@@ -12,19 +12,11 @@ from lib.vocabulary import MASK
 from lib.widgets.page_model import EXAMPLES, page_model, shown
 from tests.lib.widgets.cases.page_model import HEADS, IMPOSSIBLE, LAYERS, LOAD, sentences
 from tests.lib.widgets.pages.page_model import BOX, ModelPage, State
-from tests.lib.widgets.shared import open_widgets, run_node, stored
+from tests.lib.widgets.shared import run_node, stored
 from tools.console import ROOT
 
 SCRIPT = ROOT / "book" / "_static" / "course_model.js"
 LIMIT = 2_000_000  # bytes of weights on a page
-
-
-def opened(page, folder, count=1) -> list[ModelPage]:
-    """Widgets on a page, before anybody asks for the model."""
-    made = [page_model() for _ in range(count)]
-    return [
-        ModelPage(root, stored(one)) for root, one in zip(open_widgets(page, folder, made), made, strict=True)
-    ]
 
 
 # --- the model and its bundle -------------------------------------------------------------------------------
@@ -98,10 +90,10 @@ def test_a_kernel_answers_with_the_bundle(monkeypatch):
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_model_is_loaded_only_when_the_reader_asks(page, tmp_path):
+def test_model_is_loaded_only_when_the_reader_asks(page, show):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    first, second = opened(page, tmp_path, 2)
+    first, second = show(page_model(), page_model())
     first.state = State(first.type(BOX, EXAMPLES[2]))
     assert not first.read()["visible"]
     assert not [url for url in asked if "course_model" in url]
@@ -116,8 +108,8 @@ def test_model_is_loaded_only_when_the_reader_asks(page, tmp_path):
     assert not page.problems
 
 
-def test_examples_fill_the_box(page, tmp_path):
-    [model] = opened(page, tmp_path)
+def test_examples_fill_the_box(show):
+    [model] = show(page_model())
     model.begin()
     for k in (2, 0, 1):
         model.choose("Exemplo", index=k)
@@ -125,8 +117,8 @@ def test_examples_fill_the_box(page, tmp_path):
         assert model.differences() == []
 
 
-def test_focus_goes_to_the_box_and_arrows_walk_the_table(page, tmp_path):
-    [model] = opened(page, tmp_path)
+def test_focus_goes_to_the_box_and_arrows_walk_the_table(page, show):
+    [model] = show(page_model())
     model.begin()
     expect(page.locator(":focus")).to_have_attribute("aria-label", BOX)
     model.panel.locator("td[data-i='1'][data-j='0']").focus()
@@ -134,8 +126,8 @@ def test_focus_goes_to_the_box_and_arrows_walk_the_table(page, tmp_path):
     expect(page.locator(":focus")).to_have_attribute("data-j", "1")
 
 
-def test_a_model_that_does_not_arrive_is_said_in_words(page, tmp_path):
-    [model] = opened(page, tmp_path)
+def test_a_model_that_does_not_arrive_is_said_in_words(page, show):
+    [model] = show(page_model())
     script = page.locator("script[src*='bundles/widgets.js']")
     address = script.get_attribute("src")
     script.evaluate("script => script.setAttribute('src', 'nowhere/bundles/widgets.js')")

@@ -12,15 +12,13 @@ from lib.presets import PRESETS
 from lib.widgets.parameter_counter import FLAGS, SIZES, TITLES, forward_flops, parameter_counter, shown
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.pages.parameter_counter import CounterPage, Move
-from tests.lib.widgets.shared import open_widgets, stored
 
 
 @pytest.fixture
-def counter(page, tmp_path) -> CounterPage:
+def counter(show) -> CounterPage:
     """The counter on a page, standing at BERT-base."""
-    made = parameter_counter()
-    [panel] = open_widgets(page, tmp_path, [made])
-    return CounterPage(panel, stored(made))
+    [opened] = show(parameter_counter())
+    return opened
 
 
 # --- the twin -----------------------------------------------------------------------------------------------

@@ -4,14 +4,14 @@ import re
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from lib.quizzes import CHAPTERS, ask, questions, right, wrong
-from lib.widgets.quiz import Quiz, quiz, quiz_of, result
+from lib.widgets.quiz import quiz, quiz_of, result
 from tests.browser.chromium import assert_becomes, page_overflow
 from tests.lib.widgets.cases.quiz import SMALL
 from tests.lib.widgets.pages.quiz import QuizPage, at, plain, said_of
-from tests.lib.widgets.shared import assert_accessible_in_every_look, drawn_widgets, open_widgets, stored
+from tests.lib.widgets.shared import assert_accessible_in_every_look, drawn_widgets
 
 HEADINGS = """() => {
   document.querySelector("main").insertAdjacentHTML("afterbegin",
@@ -20,11 +20,11 @@ HEADINGS = """() => {
 }"""
 
 
-def opened(page: Page, folder, widget: Quiz | None = None) -> QuizPage:
-    """A quiz on a page; the small one, unless told."""
-    widget = widget or quiz_of("t", SMALL)
-    [root] = open_widgets(page, folder, [widget])
-    return QuizPage(root, stored(widget))
+@pytest.fixture
+def small(show) -> QuizPage:
+    """The small quiz on a page."""
+    [opened] = show(quiz_of("t", SMALL))
+    return opened
 
 
 # --- the twin -----------------------------------------------------------------------------------------------
@@ -60,8 +60,8 @@ ANSWER_EVERYTHING = """root => [...root.querySelectorAll("[data-question]")].map
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_choice_of_every_question_explains_itself(chapter, page, tmp_path):
-    answered = opened(page, tmp_path, quiz(chapter))
+def test_every_choice_of_every_question_explains_itself(chapter, page, show):
+    [answered] = show(quiz(chapter))
     assert answered.panel.evaluate(ANSWER_EVERYTHING) == [
         [said_of(i, question, k) for k in range(len(question["choices"]))]
         for i, question in enumerate(answered.stored["questions"])
@@ -70,33 +70,31 @@ def test_every_choice_of_every_question_explains_itself(chapter, page, tmp_path)
     assert not page.problems
 
 
-def test_code_is_marked_up_and_nothing_else(page, tmp_path):
-    answered = opened(page, tmp_path)
-    expect(answered.panel.locator("legend").first).to_have_text("1. Um a < b?")
-    expect(answered.panel.locator("legend code")).to_have_text("a")
-    feedback = answered.answer(0, at(SMALL[0], True))
+def test_code_is_marked_up_and_nothing_else(small):
+    expect(small.panel.locator("legend").first).to_have_text("1. Um a < b?")
+    expect(small.panel.locator("legend code")).to_have_text("a")
+    feedback = small.answer(0, at(SMALL[0], True))
     expect(feedback.locator("p")).to_have_text("✓ Certo. é <b>.")
     expect(feedback.locator("b")).to_have_count(0)
 
 
-def test_the_right_answer_unfolds_why_the_others_are_wrong(page, tmp_path):
-    feedback = opened(page, tmp_path).answer(1, at(SMALL[1], True))
+def test_the_right_answer_unfolds_why_the_others_are_wrong(page, small):
+    feedback = small.answer(1, at(SMALL[1], True))
     feedback.get_by_text("E as outras?").click()
     others = [f"{choice.text}: {choice.why}" for choice in SMALL[1].choices if not choice.right]
     items = feedback.locator("li")
     assert_becomes(page, lambda: [re.sub('[“”"]', "", text) for text in items.all_inner_texts()], others)
 
 
-def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, tmp_path):
-    answered = opened(page, tmp_path)
+def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, small):
     page.evaluate(HEADINGS)
-    outcome = answered.panel.locator(".cw-result")
+    outcome = small.panel.locator(".cw-result")
     for i in (0, 1):
-        answered.go((i, at(SMALL[i], False)))
+        small.go((i, at(SMALL[i], False)))
         expect(outcome).to_have_text(f"Respondidas: {i + 1} de 3.")
-    answered.go((0, at(SMALL[0], True)))  # a second try does not count
-    answered.go((2, at(SMALL[2], False)))
-    assert answered.differences() == []
+    small.go((0, at(SMALL[0], True)))  # a second try does not count
+    small.go((2, at(SMALL[2], False)))
+    assert small.differences() == []
     expect(outcome.locator("p")).to_have_text("De primeira, 0 de 3. Para reler:")
     items = ["A seção (questão 1)", "Outra seção (questão 2)", "Sem lugar (questão 3)"]
     expect(outcome.locator("li")).to_have_text(items)
@@ -106,69 +104,66 @@ def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, tmp_path
     page.wait_for_url("**/*#outra")
 
 
-def test_a_section_missed_twice_is_listed_once(page, tmp_path):
+def test_a_section_missed_twice_is_listed_once(show):
     asked = [
         ask(f"P{k}?", right("x", "a"), wrong("y", "b"), wrong("z", "c"), section="A seção") for k in range(3)
     ]
-    answered = opened(page, tmp_path, quiz_of("t", asked))
+    [answered] = show(quiz_of("t", asked))
     for i, question in enumerate(asked):
         answered.answer(i, at(question, False))
     expect(answered.panel.locator(".cw-result li")).to_have_text(["A seção (questões 1, 2 e 3)"])
 
 
-def test_all_right_needs_nothing_read_again(page, tmp_path):
-    answered = opened(page, tmp_path)
+def test_all_right_needs_nothing_read_again(small):
     for i, question in enumerate(SMALL):
-        answered.answer(i, at(question, True))
-    expect(answered.panel.locator(".cw-result")).to_have_text("De primeira, 3 de 3. Nada a reler.")
-    expect(answered.panel.get_by_role("link")).to_have_count(0)
+        small.answer(i, at(question, True))
+    expect(small.panel.locator(".cw-result")).to_have_text("De primeira, 3 de 3. Nada a reler.")
+    expect(small.panel.get_by_role("link")).to_have_count(0)
 
 
-def test_checking_without_choosing_asks_for_a_choice(page, tmp_path):
-    root = opened(page, tmp_path).panel
+def test_checking_without_choosing_asks_for_a_choice(small):
+    root = small.panel
     root.get_by_role("button", name="Conferir").first.click()
     expect(root.locator(".cw-feedback").first).to_have_text("Escolha uma das respostas.")
     expect(root.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
 
 
-def test_answers_are_kept_for_the_visit_and_can_be_cleared(page, tmp_path):
-    answered = opened(page, tmp_path)
-    answered.go((0, at(SMALL[0], False)))
+def test_answers_are_kept_for_the_visit_and_can_be_cleared(page, small):
+    small.go((0, at(SMALL[0], False)))
     page.reload()
     drawn_widgets(page, [0])
-    assert answered.differences() == []
-    answered.panel.get_by_role("button", name="Recomeçar").click()
-    expect(answered.panel.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
+    assert small.differences() == []
+    small.panel.get_by_role("button", name="Recomeçar").click()
+    expect(small.panel.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
     page.reload()
     [root] = drawn_widgets(page, [0])
     expect(root.get_by_role("radio", checked=True)).to_have_count(0)
 
 
 @pytest.mark.parametrize("kept", ["nonsense", "[[0, 9], [], []]", "[[0]]", "{}", '[[0, 0], "x", []]'])
-def test_a_damaged_memory_is_ignored(kept, page, tmp_path):
-    answered = opened(page, tmp_path)
-    name = f"quiz t {answered.stored['edition']}"
+def test_a_damaged_memory_is_ignored(kept, page, small):
+    name = f"quiz t {small.stored['edition']}"
     page.evaluate("([name, text]) => sessionStorage.setItem(name, text)", [name, kept])
     page.reload()
     drawn_widgets(page, [0])
-    expect(answered.panel.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
+    expect(small.panel.locator(".cw-result")).to_have_text("Respondidas: 0 de 3.")
     assert page.evaluate("name => sessionStorage.getItem(name)", name) == kept
     assert not page.problems
 
 
-def test_without_a_memory_the_quiz_works(new_page, tmp_path):
+def test_without_a_memory_the_quiz_works(new_page, show):
     page = new_page(fresh=True)
     page.add_init_script(
         "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })"
     )
-    answered = opened(page, tmp_path)
+    [answered] = show(quiz_of("t", SMALL), on=page)
     answered.go((0, at(SMALL[0], True)))
     assert answered.differences() == []
     assert not page.problems
 
 
-def test_a_screen_reader_hears_question_and_explanation(page, tmp_path):
-    root = opened(page, tmp_path).panel
+def test_a_screen_reader_hears_question_and_explanation(small):
+    root = small.panel
     group = root.get_by_role("group", name="2. Dois?")
     assert [radio.get_attribute("type") for radio in group.get_by_role("radio").all()] == ["radio"] * 3
     group.get_by_role("radio", name="x").check()
@@ -176,8 +171,8 @@ def test_a_screen_reader_hears_question_and_explanation(page, tmp_path):
     expect(root.get_by_role("status").filter(has_text="pois é.")).to_have_count(1)
 
 
-def test_the_result_with_its_links_is_accessible(page, tmp_path):
-    answered = opened(page, tmp_path, quiz("01"))
+def test_the_result_with_its_links_is_accessible(page, show):
+    [answered] = show(quiz("01"))
     page.evaluate(HEADINGS)
     for i, question in enumerate(questions("01")):
         answered.answer(i, at(question, i % 2 == 0))

@@ -9,7 +9,6 @@ from lib.attention import Trace
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.real_attention import MASKS, SENTENCES, real_attention, shown, thousandths
-from tests.lib.widgets.shared import open_widgets
 
 # --- the twin -----------------------------------------------------------------------------------------------
 
@@ -33,27 +32,32 @@ def test_thousandths_are_nearest():
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_the_data_of_a_page_is_small_and_the_widget_says_how_small(page, tmp_path):
+def test_the_data_of_a_page_is_small_and_the_widget_says_how_small(show):
     panel = real_attention()
     carried = sum(len(s[mask]) for s in panel.widget.sentences for mask in MASKS)
     assert carried < 200_000
-    [opened] = open_widgets(page, tmp_path, [panel])
-    assert f"{carried / 1000:.0f} kB para {len(SENTENCES)} frases" in opened.locator(".cw-size").inner_text()
+    [opened] = show(panel)
+    assert (
+        f"{carried / 1000:.0f} kB para {len(SENTENCES)} frases"
+        in opened.panel.locator(".cw-size").inner_text()
+    )
 
 
-def test_hidden_cells_are_marked_without_colour(page, tmp_path):
-    [panel] = open_widgets(page, tmp_path, [real_attention(mask="causal")])
-    hidden, seen = (panel.locator(f"td[data-i='{i}'][data-j='{j}']") for i, j in ((1, 2), (2, 1)))
+def test_hidden_cells_are_marked_without_colour(show):
+    [opened] = show(real_attention(mask="causal"))
+    hidden, seen = (opened.panel.locator(f"td[data-i='{i}'][data-j='{j}']") for i, j in ((1, 2), (2, 1)))
     assert hidden.get_attribute("aria-label").endswith("escondido pela máscara")
     assert "gradient" in hidden.evaluate("cell => getComputedStyle(cell).backgroundImage")
     assert seen.evaluate("cell => getComputedStyle(cell).backgroundImage") == "none"
 
 
-def test_a_band_is_as_thick_as_its_weight(page, tmp_path):
-    [panel] = open_widgets(page, tmp_path, [real_attention(layer=2, view="linhas")])
+def test_a_band_is_as_thick_as_its_weight(show):
+    [opened] = show(real_attention(layer=2, view="linhas"))
     weights = shown(SENTENCES[0], "bidirecional", 2, 1).weights
     n = len(weights)
-    shapes = panel.locator(".cw-bands span").evaluate_all("all => all.map(span => span.style.clipPath)")
+    shapes = opened.panel.locator(".cw-bands span").evaluate_all(
+        "all => all.map(span => span.style.clipPath)"
+    )
     for k, shape in enumerate(shapes):
         y = [float(p) for p in re.findall(r"% (-?[\d.]+)%", shape)]
         i, j = divmod(k, n)

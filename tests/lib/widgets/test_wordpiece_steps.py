@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from lib.tokenizer import Tokenizer
 from lib.widgets.wordpiece_steps import MAX_WORDS, shown, wordpiece_steps, words_of
 from tests.lib.widgets.cases.wordpiece_steps import READERS, TEXTS, TOKENIZERS, steps
-from tests.lib.widgets.pages.wordpiece_steps import State, WordPiecePage, tokenizer_of
-from tests.lib.widgets.shared import HOSTILE, open_widgets, run_node, stored
+from tests.lib.widgets.pages.wordpiece_steps import State, tokenizer_of
+from tests.lib.widgets.shared import HOSTILE, run_node, stored
 
 # --- the twin -----------------------------------------------------------------------------------------------
 
@@ -100,13 +100,11 @@ def test_minilm_and_a_single_tokenizer_are_accepted():
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_buttons_walk_through_every_step(page, tmp_path):
-    made = steps()
-    [panel] = open_widgets(page, tmp_path, [made])
-    followed = WordPiecePage(panel, stored(made))
+def test_buttons_walk_through_every_step(show):
+    [followed] = show(steps())
     last = len(followed.expected().pieces.steps)
-    back = panel.get_by_role("button", name="Passo anterior")
-    forward = panel.get_by_role("button", name="Próximo passo")
+    back = followed.panel.get_by_role("button", name="Passo anterior")
+    forward = followed.panel.get_by_role("button", name="Próximo passo")
     expect(forward).to_be_disabled()
     assert last > 5
     for step in range(last - 1, 0, -1):
