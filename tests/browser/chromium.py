@@ -26,6 +26,7 @@ FLAGS = [
 ]
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]  # viewport, dark
 AXE = ROOT / "tests" / "_vendor" / "axe-core" / "axe.min.js"
 # The limit of every wait for a condition. A condition that is met ends the wait at once, so a generous limit
 # costs nothing; a busy machine must never reach it.

@@ -7,7 +7,7 @@ from tests.book.test_built_book import PAGES, soup
 from tests.book.test_page_weight import LIMIT, views, weigh, widget_code
 from tests.browser.chromium import (
     DESKTOP,
-    PHONE,
+    LOOKS,
     axe_violations,
     change_look,
     open_page,
@@ -17,7 +17,6 @@ from tests.browser.chromium import (
 )
 
 CHAPTER = "book/01_masking.html"
-LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]
 NAMES = ["desktop-light", "desktop-dark", "phone-light", "phone-dark"]
 
 

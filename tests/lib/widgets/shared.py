@@ -16,7 +16,7 @@ from ipywidgets.embed import dependency_state
 from playwright.sync_api import Locator, Page, expect
 
 from lib.widgets.base import CourseWidget, Panel
-from tests.browser.chromium import DESKTOP, PHONE, axe_violations, next_frame, page_overflow
+from tests.browser.chromium import LOOKS, axe_violations, next_frame, page_overflow
 from tools.console import ROOT
 from tools.fetch_vendor import find_program
 
@@ -103,8 +103,6 @@ def run_node(code: str, *arguments: str) -> str:
 
 
 # --- looks --------------------------------------------------------------------------------------------------
-
-LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]
 
 
 def set_theme(page: Page, dark: bool) -> None:
