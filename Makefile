@@ -29,7 +29,7 @@ PYTEST = $(RUN) -m pytest -n $(JOBS) --dist loadscope --no-loadscope-reorder -q 
 NBVAL  = --nbval --nbval-current-env
 CODE   = lib trust tests benchmarks tools book/_ext conftest.py
 
-.PHONY: help setup book check test lab serve notebooks tamper stress portability pins student model bench \
+.PHONY: help setup book lint check test lab serve notebooks tamper stress portability pins student model bench \
 	clean clean-venv
 
 help: ## list the commands
@@ -40,19 +40,17 @@ setup: $(ENVIRONMENT) $(VENDOR) $(PAGE_MODEL) ## virtual environment, pinned pac
 book: $(BOOK) ## build the book into _build/html
 	@echo "The book is ready: open _build/html/index.html in a browser, or run make serve"
 
-check: $(VENDOR) $(PAGE_MODEL) ## the daily loop: lint, types, and the tests without notebooks and browser
+lint: $(VENDOR) ## layout, lint, types and layers
 	@$(VENV)/bin/ruff check $(CODE)
 	@$(VENV)/bin/ruff format --check --quiet $(CODE)
 	@$(VENV)/bin/basedpyright --project .
 	@$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
+
+check: lint $(PAGE_MODEL) ## the daily loop: lint, types, and the tests without notebooks and browser
 	@$(PYTEST) tests -m "not browser and not book"
 
-test: $(BOOK) ## prove the book: lint, types, every test, every notebook executed once and compared
+test: $(BOOK) lint ## prove the book: lint, types, every test, every notebook executed once and compared
 	@$(RUN) -m tools.find_browser
-	@$(VENV)/bin/ruff check $(CODE)
-	@$(VENV)/bin/ruff format --check --quiet $(CODE)
-	@$(VENV)/bin/basedpyright --project .
-	@$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
 	@$(PYTEST) tests book $(NBVAL)
 
 lab: $(ENVIRONMENT) ## open the notebooks in JupyterLab
