@@ -17,9 +17,16 @@ from playwright.sync_api import Browser, Locator
 from benchmarks import program
 from benchmarks.figures import table
 from benchmarks.report import Report
-from lib import widgets
 from lib.tokenizer import Tokenizer
 from lib.widgets.base import Panel
+from lib.widgets.cross_entropy_bars import cross_entropy_bars
+from lib.widgets.mask_explorer import mask_explorer
+from lib.widgets.mlm_corruption import mlm_corruption
+from lib.widgets.page_model import page_model
+from lib.widgets.parameter_counter import parameter_counter
+from lib.widgets.real_attention import real_attention
+from lib.widgets.sense_space import sense_space
+from lib.widgets.wordpiece_steps import wordpiece_steps
 from tests.browser.chromium import offline_chromium, open_page
 from tests.lib.widgets.shared import open_widgets
 from trust.provenance import Part
@@ -27,14 +34,14 @@ from trust.provenance import Part
 BUDGET_MS = 1000 / 60
 SCORES = [[2.0, 0.5, 1.0, 0.2], [1.5, 3.0, 0.0, 1.2], [0.5, 2.0, 4.0, -2.0], [-1.0, 0.0, 1.5, 3.0]]
 WIDGETS: dict[str, Callable[[], Panel]] = {
-    "mask_explorer": lambda: widgets.mask_explorer(["a", "menina", "viu", "o"], SCORES, d_k=4),
-    "mlm_corruption": widgets.mlm_corruption,
-    "cross_entropy_bars": widgets.cross_entropy_bars,
-    "wordpiece_steps": lambda: widgets.wordpiece_steps({"MiniLM": Tokenizer.minilm()}),
-    "real_attention": widgets.real_attention,
-    "parameter_counter": widgets.parameter_counter,
-    "sense_space": widgets.sense_space,
-    "page_model": widgets.page_model,
+    "mask_explorer": lambda: mask_explorer(["a", "menina", "viu", "o"], SCORES, d_k=4),
+    "mlm_corruption": mlm_corruption,
+    "cross_entropy_bars": cross_entropy_bars,
+    "wordpiece_steps": lambda: wordpiece_steps({"MiniLM": Tokenizer.minilm()}),
+    "real_attention": real_attention,
+    "parameter_counter": parameter_counter,
+    "sense_space": sense_space,
+    "page_model": page_model,
 }
 TEXTS = {
     "mlm_corruption": ["A menina viu o banco da praça.", "O gato dorme na rede."],

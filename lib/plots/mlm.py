@@ -95,7 +95,7 @@ def cosines(panels: Sequence[tuple[str, Tensor]], groups: Sequence[tuple[str, in
         for i in range(n):
             for j in range(n):
                 dark = float(values[i, j]) > low + 0.6 * (1 - low)
-                ax.text(j, i, pt(float(values[i, j])), ha="center", va="center", fontsize=8)
+                ax.text(j, i, pt(float(values[i, j]), 2), ha="center", va="center", fontsize=8)
                 ax.texts[-1].set_color("white" if dark else INK)
         _frames(ax, groups)
         ax.set_title(title, fontsize=11)

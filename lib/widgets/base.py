@@ -2,8 +2,8 @@
 
 **Code.** A widget is a Python class plus `<name>.js` and `<name>.css` beside it; what the widgets have in
 common is in `base.js` and `base.css`. All of them are real files, and the `.js` ones real ES modules. A
-static page has no server to import from, so `source` joins base and widget into one text when the class is
-defined: it drops the widget's `import ... from "./base.js"` and the `export` keyword of shared declarations.
+static page has no server to import from, so `script_and_style` joins a widget and what it imports into one
+text when the class is defined: it drops the `import` lines and the `export` keyword of shared declarations.
 
 **Repr.** nbval compares text outputs, not widget views. So the text of a widget is its fingerprint,
 `MaskExplorer(dados sha256=0123456789abcdef)`: the first 16 hexadecimal digits of the SHA-256 of the state
@@ -23,26 +23,27 @@ import anywidget
 import ipywidgets
 
 _FOLDER = Path(__file__).parent
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=function |class |const )", re.MULTILINE)
 
 # Keys that any anywidget carries: model and view names, layout, tooltip. They say nothing about the data.
 _COMMON_KEYS = frozenset(anywidget.AnyWidget.class_trait_names(sync=True))
 
 
-def script_and_style(name: str, *shared: str) -> tuple[str, str]:
-    """The (JavaScript, CSS) of widget `name`, each with the shared part in front, free of imports.
+def script_and_style(name: str, *sheets: str) -> tuple[str, str]:
+    """The (JavaScript, CSS) of widget `name`: one text each, which imports nothing.
 
-    `shared` names what the widget has in common with only some others: code, a style sheet or both.
-    `script_and_style(name, "fields")`.
+    The code is that of every file which `<name>.js` imports, each once and before its users. The style is
+    that of the base, of each such file that has one, of the further `sheets`, and the widget's own.
     """
-    parts = [part for part in shared if (_FOLDER / f"{part}.js").is_file()]
-    sheets = [part for part in shared if (_FOLDER / f"{part}.css").is_file()]
-    if missing := set(shared) - {*parts, *sheets}:
-        raise ValueError(f"shared must name .js or .css files of this folder, got {sorted(missing)}")
-    common = _read("base.js") + "".join(_code(part, _imported(part)) for part in parts)
-    code = _EXPORT.sub("", common) + _code(name, ["base", *parts])
-    return code, "".join(_read(f"{sheet}.css") for sheet in ("base", *sheets, name))
+    files: list[str] = []
+    _collect(f"{name}.js", files)
+    styles = ["base", *(Path(file).stem for file in files[:-1]), *sheets, name]
+    found = [style for style in dict.fromkeys(styles) if (_FOLDER / f"{style}.css").is_file()]
+    if missing := sorted({*sheets, name} - {*found}):
+        raise ValueError(f"sheets must name .css files of this folder, got {missing}")
+    *shared, own = (_IMPORT.sub("", _read(file)) for file in files)
+    return _EXPORT.sub("", "".join(shared)) + own, "".join(_read(f"{style}.css") for style in found)
 
 
 def fingerprint(state: dict[str, Any]) -> str:
@@ -78,17 +79,15 @@ def _read(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _imported(part: str) -> list[str]:
-    """A shared part may use the base, and nothing else."""
-    return ["base"] if _IMPORT.search(_read(f"{part}.js")) else []
-
-
-def _code(name: str, imports: list[str]) -> str:
-    text = _read(f"{name}.js")
-    own = _IMPORT.sub("", text)
-    if sorted(_IMPORT.findall(text)) != sorted(imports) or re.search(r"^import ", own, re.MULTILINE):
+def _collect(file: str, files: list[str]) -> None:
+    """Add to `files` what `file` imports, then `file` itself."""
+    text = _read(file)
+    if re.search(r"^import ", _IMPORT.sub("", text), re.MULTILINE):
         raise ValueError(
-            f"{name}.js must import once from each of {imports}, and from nothing else: "
+            f'{file} must import only names from files beside it, as in import {{ a }} from "./base.js": '
             "a static page has no server"
         )
-    return own
+    for imported in _IMPORT.findall(text):
+        if imported not in files:
+            _collect(imported, files)
+    files.append(file)

@@ -119,7 +119,7 @@ def _id(word: str) -> int | None:
 class PageModel(CourseWidget):
     """The view: the sentence, the gap that is looked at, the head whose attention is drawn."""
 
-    _esm, _css = script_and_style("page_model", "arrays", "weights", "fields")
+    _esm, _css = script_and_style("page_model", "fields")
 
     text = traitlets.Unicode().tag(sync=True)
     examples = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -69,7 +69,7 @@ def thousandths(weights: Tensor) -> Tensor:
 class RealAttention(CourseWidget):
     """The view: everything it can show is in `sentences`; each control sets one number here."""
 
-    _esm, _css = script_and_style("real_attention", "arrays", "weights", "fields")
+    _esm, _css = script_and_style("real_attention", "fields")
 
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     layers = traitlets.Int().tag(sync=True)

@@ -119,7 +119,7 @@ def shown(word: int, layer: int, scale: str) -> Shown:
 class SenseSpace(CourseWidget):
     """The view: each control sets one number here; `chosen` is the occurrence whose neighbours are listed."""
 
-    _esm, _css = script_and_style("sense_space", "arrays", "fields")
+    _esm, _css = script_and_style("sense_space", "fields")
 
     words = traitlets.List(traitlets.Dict()).tag(sync=True)
     scales = traitlets.List(traitlets.Unicode(), list(SCALES)).tag(sync=True)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.profiler import profile
 
@@ -16,13 +16,9 @@ from lib.attention import (
     softmax,
 )
 from lib.losses import conditional_entropy
+from tests.randomness import SEEDS, normal
 
 SIZES = st.integers(1, 9)
-SEEDS = st.integers(0, 2**31)
-
-
-def normal(seed, *shape):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.mark.statement("lem-mascara-vetorizada")
@@ -96,11 +92,16 @@ def largest_allocation(run):
 
 @pytest.mark.guards("01.s6")
 @pytest.mark.statement("obs-custo-da-mascara")
-@given(st.sampled_from([256, 512, 1024]), SEEDS)
+@settings(max_examples=4)
+@given(st.sampled_from([1024, 1536]), SEEDS)
 def test_the_fused_kernel_needs_no_n_by_n_matrix(n, seed):
-    q, k, v = normal(seed, 3, 1, 1, n, 8).float()
-    square = n * n * 4
-    assert additive(causal_mask(n)).nbytes == square
-    assert largest_allocation(lambda: attention(q, k, v, causal_mask(n))) >= square
-    assert largest_allocation(lambda: fused_attention(q, k, v, causal=True)) < square / 2
-    torch.testing.assert_close(fused_attention(q, k, v, causal=True), attention(q, k, v, causal_mask(n))[0])
+    written, fused = [], []
+    for size in (n, 2 * n):
+        q, k, v = normal(seed, 3, 1, 1, size, 8).float()
+        mask = causal_mask(size)
+        assert additive(mask).nbytes == size * size * 4
+        written.append(largest_allocation(lambda q=q, k=k, v=v, mask=mask: attention(q, k, v, mask)))
+        fused.append(largest_allocation(lambda q=q, k=k, v=v: fused_attention(q, k, v, causal=True)))
+    torch.testing.assert_close(fused_attention(q, k, v, causal=True), attention(q, k, v, mask)[0])
+    # Twice the tokens: four times the matrix, and at most twice the tiles, however many threads hold one.
+    assert written[1] >= 4 * written[0] and fused[1] <= 2 * fused[0]

@@ -12,13 +12,9 @@ from lib.attention import attention, causal_mask
 from lib.corruption import Channel
 from lib.losses import IGNORE_INDEX, cross_entropy, kl
 from lib.vocabulary import Vocabulary
+from tests.randomness import SEEDS, normal
 
-SEEDS = st.integers(0, 2**31)
 SHARES = st.integers(0, 20)
-
-
-def normal(seed, *shape):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.mark.guards("02.s8")

@@ -12,13 +12,9 @@ from lib.attention import attention, causal_mask, softmax
 from lib.encoder import Config, Encoder
 from lib.parameters import count
 from lib.tokenizer import greedy_wordpiece
+from tests.randomness import SEEDS, normal
 
 SIZES = st.integers(1, 9)
-SEEDS = st.integers(0, 2**31)
-
-
-def normal(seed, *shape):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.mark.statement("lem-contexto-completo")

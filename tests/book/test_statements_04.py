@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch.nn.functional import one_hot
 
 from lib.losses import cross_entropy, cross_entropy_of, entropy, kl
+from tests.randomness import SEEDS
 
-SEEDS = st.integers(0, 2**31)
 SIZES = st.integers(2, 9)
 
 

@@ -13,13 +13,9 @@ from lib.geometry import anisotropy, contributions, cosine, standardize
 from lib.heads import MLMHead, SequenceHead
 from lib.losses import cross_entropy
 from lib.training import fine_tune, labelled
+from tests.randomness import SEEDS, normal
 
-SEEDS = st.integers(0, 2**31)
 PAD, MASK = 0, 4
-
-
-def normal(seed, *shape):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.mark.guards("05.s22")

@@ -37,8 +37,11 @@ print('SABE', json.dumps({name: {k: v for k, v in state.items() if k not in ('_e
                           for name, state in states.items()}, default=str))"""
 CELLS = [
     new_markdown_cell(f"## {SECTION}"),
-    new_code_cell("from lib.tokenizer import Tokenizer\nfrom lib.widgets import *\nmade = {}"),
-    *(new_code_cell(f"made[{name!r}] = {code}\nmade[{name!r}]") for name, code in MADE.items()),
+    new_code_cell("from lib.tokenizer import Tokenizer\nmade = {}"),
+    *(
+        new_code_cell(f"from lib.widgets.{name} import {name}\nmade[{name!r}] = {code}\nmade[{name!r}]")
+        for name, code in MADE.items()
+    ),
     new_code_cell("pass  # a test writes here"),
     new_code_cell(PRINT),
 ]

@@ -17,9 +17,9 @@ from lib.attention import (
     padding_mask,
     softmax,
 )
+from tests.randomness import SEEDS
 
 SIZES = st.integers(1, 12)
-SEEDS = st.integers(0, 2**31)
 
 
 def qkv(seed, n=5, d=4, batch=(2, 3), dtype=torch.float64):

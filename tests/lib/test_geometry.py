@@ -3,7 +3,6 @@
 import pytest
 import torch
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lib.geometry import (
     anisotropy,
@@ -12,8 +11,7 @@ from lib.geometry import (
     project,
     standardize,
 )
-
-SEEDS = st.integers(0, 2**31)
+from tests.randomness import SEEDS
 
 
 def vectors(seed, m=12, d=5, shift=0.0):

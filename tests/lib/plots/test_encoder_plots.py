@@ -1,16 +1,9 @@
 """`lib.plots.encoders`: the figures show the numbers that they were given."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
 from lib.plots.encoders import by_d_k, head_grid, head_maps, stacked
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_bars_are_as_long_as_the_parts_and_start_where_the_last_one_ended():

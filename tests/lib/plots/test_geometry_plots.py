@@ -1,17 +1,10 @@
 """Figures of architecture and geometry: what is drawn is what was given."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
 from lib.encoder import Config
 from lib.plots import architecture, geometry
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize(("layers", "tokens"), [(1, ["a"]), (2, ["a", "b", "c"])])

@@ -1,16 +1,9 @@
 """What the figures of masked language modelling draw, and what they refuse."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
 from lib.plots import mlm
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_draws_write_what_is_read_and_tell_fates_apart_without_colour():

@@ -1,15 +1,6 @@
 """The figures that set training against what is known exactly."""
 
-import matplotlib.pyplot as plt
-import pytest
-
 from lib.plots.training import against_exact, against_floor
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_every_run_has_its_curve_and_its_floor():

@@ -38,8 +38,7 @@ def call_base(function: str, arguments: list[list]) -> list:
 
 @pytest.mark.parametrize("name", WIDGETS)
 def test_source_is_one_self_contained_module(name, tmp_path):
-    shared = [part for part in re.findall(r'from "\./(\w+)\.js"', SCRIPTS[name]) if part != "base"]
-    esm, css = base.script_and_style(name, *shared)
+    esm, css = base.script_and_style(name)
     module = tmp_path / "widget.mjs"
     module.write_text(esm, encoding="utf-8")
     subprocess.run([find_program("node"), "--check", str(module)], check=True)
@@ -65,20 +64,37 @@ def test_no_widget_moves_by_itself(path):
     assert not re.findall(moving, path.read_text(encoding="utf-8"))
 
 
+def script_of(folder, monkeypatch, **files):
+    """The script of a widget whose files, in a folder of their own, are these."""
+    for name, text in {"widget": "export default {};\n", **files}.items():
+        (folder / f"{name}.js").write_text(text)
+    (folder / "widget.css").write_text("")
+    monkeypatch.setattr(base, "_FOLDER", folder)
+    return base.script_and_style("widget")[0]
+
+
+def test_what_is_imported_stands_once_and_before_its_users(tmp_path, monkeypatch):
+    code = script_of(
+        tmp_path,
+        monkeypatch,
+        base="export const a = 1;\n",
+        tables='import { a } from "./base.js";\nexport const b = a;\n',
+        widget='import { b } from "./tables.js";\nimport { a } from "./base.js";\nexport default { a, b };\n',
+    )
+    assert code == "const a = 1;\nconst b = a;\nexport default { a, b };\n"
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        "export default {};\n",
-        'import { a } from "./base.js";\nimport { b } from "./other.js";\nexport default {};\n',
-    ],
+    "line", ['import a from "./base.js";', 'import { a } from "three";', 'import "./a.js";']
 )
-def test_source_refuses_a_widget_that_imports_anything_but_the_base(text, tmp_path, monkeypatch):
-    for name in ("base.js", "base.css"):
-        (tmp_path / name).write_text("")
-    (tmp_path / "bad.js").write_text(text)
-    monkeypatch.setattr(base, "_FOLDER", tmp_path)
-    with pytest.raises(ValueError, match=r"bad\.js must import once"):
-        base.script_and_style("bad")
+def test_an_import_that_a_static_page_cannot_follow_is_refused(line, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"widget\.js must import only names from files beside it"):
+        script_of(tmp_path, monkeypatch, widget=f"{line}\nexport default {{}};\n")
+
+
+def test_a_style_sheet_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match=r"sheets must name \.css files of this folder, got \['nowhere'\]"):
+        base.script_and_style("quiz", "nowhere")
 
 
 @settings(max_examples=8)

@@ -12,8 +12,7 @@ from playwright.sync_api import expect
 
 from lib.attention import attention, causal_mask, softmax
 from lib.experiments.wrong_masks import MISTAKES
-from lib.widgets import mask_explorer
-from lib.widgets.mask_explorer import KINDS, PADDED, shown
+from lib.widgets.mask_explorer import KINDS, PADDED, mask_explorer, shown
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.cases.mask_explorer import SCORES, TOKENS, explorer
 from tests.lib.widgets.pages.base import read_number

@@ -3,8 +3,7 @@
 import math
 import random
 
-from lib.widgets import mask_explorer
-from lib.widgets.mask_explorer import D_K_CHOICES, KINDS, MAX_TOKENS, TEMPERATURES, shown
+from lib.widgets.mask_explorer import D_K_CHOICES, KINDS, MAX_TOKENS, TEMPERATURES, mask_explorer, shown
 from tests.lib.widgets.cases.case import Case, Hostile
 from tests.lib.widgets.pages.mask_explorer import MaskPage, State
 from tests.lib.widgets.shared import HOSTILE
