@@ -136,7 +136,7 @@ def test_few_keys_are_attended_to_as_the_fused_kernel_does(monkeypatch):
         torch.testing.assert_close(written_out, fused)
 
 
-def test_fast_attention_causal_flag_equals_the_causal_mask():
+def test_fused_attention_causal_flag_equals_the_causal_mask():
     q, k, v = qkv(1, 6)
     torch.testing.assert_close(fused_attention(q, k, v, causal=True), attention(q, k, v, causal_mask(6))[0])
 

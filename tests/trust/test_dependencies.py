@@ -375,7 +375,7 @@ def test_the_distance_to_the_floor_depends_on_the_whole_training(tree):
     reached = tree.reached(["benchmarks.floor:near_the_floor", "benchmarks.floor:measure_mlm"])
     assert "name='advance'" in reached["lib.training.loop:Trainer:0"]
     assert {
-        *("lib.attention:fast_attention:0", "lib.encoder:Encoder:0", "lib.training.optimizers:Muon:0"),
+        *("lib.attention:fused_attention:0", "lib.encoder:Encoder:0", "lib.training.optimizers:Muon:0"),
         *("lib.corpus.grammar:Grammar:0", "lib.corpus.lexicon:TOPICS:0", "lib.corpus.portuguese:build:0"),
         *("benchmarks.floor:BUDGET:0", "benchmarks.floor:MLM:0", "lib::0"),
     } <= reached.keys()
