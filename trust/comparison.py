@@ -21,17 +21,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]+")
 Widgets = tuple[list[int | None], dict[str, str]]  # the views in cells, and all models as text
 # What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin.
-SKIPPED = (
-    "metadata",
-    "traceback",
-    "prompt_number",
-    "output_type",
-    "name",
-    "execution_count",
-    WIDGET_VIEW,
-    "image/png",
-    "image/jpeg",
-)
+SKIPPED = ("metadata", "traceback", "prompt_number", "output_type", "name", "execution_count")
 
 
 class _Comparison:
@@ -39,7 +29,9 @@ class _Comparison:
 
     compare_outputs = IPyNbCell.compare_outputs
     sanitize = IPyNbCell.sanitize
-    parent = SimpleNamespace(skip_compare=SKIPPED, sanitize_patterns={})
+    parent = SimpleNamespace(
+        skip_compare=(*SKIPPED, WIDGET_VIEW, "image/png", "image/jpeg"), sanitize_patterns={}
+    )
     colors = SimpleNamespace(FAIL="", OKBLUE="", ENDC="")
     comparison_traceback: list[str]
 
@@ -50,29 +42,9 @@ class _Comparison:
 def nbval_accepts(stored: Cell, fresh: Cell) -> bool:
     """nbval's verdict on a stored code cell, given the same cell executed afresh."""
     # How a stream is cut into pieces is an accident of timing; nbval joins them before it compares.
-    old, new = (coalesce_streams(_joined(cell)) for cell in (stored, fresh))
+    old, new = (coalesce_streams([*map(nbformat.from_dict, cell["outputs"])]) for cell in (stored, fresh))
     new = tolerance.settled_outputs(new, old, tolerance.declared(stored))
     return bool(_Comparison().compare_outputs(new, old))  # pyright: ignore[reportArgumentType]
-
-
-def _joined(cell: Cell) -> list[Any]:
-    """Outputs as nbformat gives them in memory: multi-line texts in one string."""
-    return [nbformat.from_dict(_in_one_string(output)) for output in cell["outputs"]]
-
-
-def _in_one_string(output: dict[str, Any]) -> dict[str, Any]:
-    if output["output_type"] == "stream":
-        return {**output, "text": "".join(output["text"])}
-    data = {k: "".join(v) if isinstance(v, list) else v for k, v in output.get("data", {}).items()}
-    return {**output, "data": data} if "data" in output else dict(output)
-
-
-def text_places(output: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Where the texts of an output are: a dictionary, and a key of it."""
-    if output.get("output_type") == "stream":
-        return [(output, "text")]
-    data = output.get("data", {})
-    return [(data, key) for key in data if key.startswith("text/")]
 
 
 def ignored_text_problems(stored: dict[str, Any], fresh: dict[str, Any]) -> list[str]:

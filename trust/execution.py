@@ -1,17 +1,16 @@
-"""A pytest plugin: nbval executes each notebook once, and every check reads what that run gave.
+"""Notebooks and cells for pytest: nbval executes each notebook once, every check reads what that run gave.
 
 nbval compares the texts of outputs and forgets the rest. Here the same kernel messages also go through
 nbclient, which makes of them the notebook as it would be stored today: pictures, cleared and updated outputs,
-the state of widgets. The checks that a book adds (`pytest_notebook_checks`) run after the last cell, in the
-same process, so nothing has to be executed again for them.
+the state of widgets. Further checks run after the last cell, in the same process, so nothing has to be
+executed again for them.
 
 With `--replay FOLDER` the kernel's messages come from a folder that `ExecutedNotebook.keep` wrote: nbval's
 verdict on a changed notebook can be seen without computing anything.
 """
 
 import json
-import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -32,41 +31,12 @@ from trust.replay import REPLAYED, REQUEST, ReplayedKernel
 OUTPUT_SECONDS = 120
 
 
-class Hooks:
-    """What a book may add to the run of its notebooks."""
-
-    @pytest.hookspec
-    def pytest_notebook_checks(self, config: pytest.Config) -> dict[str, Callable[..., None]]:  # pyright: ignore[reportReturnType]
-        """Checks by name: functions of the collected `ExecutedNotebook` and of pytest's item."""
-
-
-def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    pluginmanager.add_hookspecs(Hooks)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("nbval").addoption(
-        "--replay", type=Path, help="take the kernel's messages from this folder instead of executing"
-    )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
-    os.environ["PYTHONHASHSEED"] = "0"
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list, list]:
-    """Notebooks are nbval's; what becomes of their outputs is ours."""
-    collected = yield
-    return [
-        ExecutedNotebook.from_parent(parent, path=file_path) if isinstance(node, IPyNbFile) else node
-        for node in collected
-    ]
-
-
 class ExecutedNotebook(IPyNbFile):
     """A notebook of nbval that keeps what its one execution gave."""
+
+    def __init__(self, checks: dict[str, Callable[..., None]], **options: Any) -> None:
+        super().__init__(**options)
+        self.checks = checks  # by name; of this notebook and of pytest's item, after the last cell
 
     def collect(self) -> Iterator[pytest.Item]:
         try:
@@ -86,9 +56,8 @@ class ExecutedNotebook(IPyNbFile):
                 self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
             )
         if not self.config.option.replay:
-            for checks in self.config.hook.pytest_notebook_checks(config=self.config):
-                for name, check in checks.items():
-                    yield Check.from_parent(self, name=name, check=check)
+            for name in self.checks:
+                yield Check.from_parent(self, name=name)
 
     def setup(self) -> None:
         replay = self.config.option.replay
@@ -125,12 +94,16 @@ class ExecutedNotebook(IPyNbFile):
         cell.execution_count = count
         return message
 
-    def executed(self) -> NotebookNode:
-        """The notebook as its code gives it today."""
+    def stored(self) -> dict[str, Any]:
+        """The notebook as it is stored."""
+        return notebooks.load(self.path)
+
+    def executed(self) -> dict[str, Any]:
+        """The notebook as its code gives it today, as it would be read from its file."""
         if len(self.messages) != len(self.code_cells()):
             pytest.skip("not every cell of the notebook was executed in this run")
         self.recorder.set_widgets_metadata()
-        return deepcopy(self.fresh)
+        return notebooks.current(json.loads(nbformat.writes(self.fresh)))
 
     def keep(self, folder: Path) -> None:
         """Write the kernel's messages, for a replay."""
@@ -161,22 +134,10 @@ class ExecutedCell(IPyNbCell):
 class Check(pytest.Item):
     """A check on what the execution gave."""
 
-    def __init__(self, *, check: Callable[..., None], **options: Any) -> None:
-        super().__init__(**options)
-        self.check = check
+    parent: ExecutedNotebook
 
     def runtest(self) -> None:
-        self.check(self.parent, self)
+        self.parent.checks[self.name](self.parent, self)
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name}: {self.name}"
-
-
-def stored(notebook: ExecutedNotebook) -> dict[str, Any]:
-    """The notebook as it is stored, as plain JSON."""
-    return notebooks.load(notebook.path)
-
-
-def as_json(notebook: NotebookNode) -> dict[str, Any]:
-    """A notebook in memory, as it would be read from its file."""
-    return notebooks.current(json.loads(nbformat.writes(notebook)))

@@ -1,5 +1,6 @@
 """Notebooks as they come: of any format, whole or damaged. What cannot be used is said in a sentence."""
 
+import copy
 import html
 import json
 import re
@@ -85,16 +86,32 @@ def _cell(cell: Any, number: int, ids: set[str]) -> Cell:
         **cell,
         "id": id,
         "metadata": metadata if isinstance(metadata, dict) else {},
-        "source": joined(cell.get("source")),
-        **({"outputs": outputs if isinstance(outputs, list) else []} if cell["cell_type"] == "code" else {}),
+        "source": _joined(cell.get("source")).replace("\r\n", "\n").replace("\r", "\n"),
+        **({"outputs": _outputs(outputs)} if cell["cell_type"] == "code" else {}),
     }
 
 
-def joined(text: Any) -> str:
+def _outputs(outputs: Any) -> list[Any]:
+    """The outputs of a cell, with each text in one string."""
+    outputs = copy.deepcopy(outputs) if isinstance(outputs, list) else []
+    for holder, key in (place for output in outputs for place in text_places(output)):
+        holder[key] = _joined(holder.get(key))
+    return outputs
+
+
+def _joined(text: Any) -> str:
     """A text that may be stored as a list of lines."""
-    if isinstance(text, list):
-        text = "".join(part for part in text if isinstance(part, str))
-    return text.replace("\r\n", "\n").replace("\r", "\n") if isinstance(text, str) else ""
+    return "".join(part for part in (text if isinstance(text, list) else [text]) if isinstance(part, str))
+
+
+def text_places(output: Any) -> list[tuple[dict[str, Any], str]]:
+    """Where the texts of an output are: a dictionary, and a key of it."""
+    if not isinstance(output, dict):
+        return []
+    if output.get("output_type") == "stream":
+        return [(output, "text")]
+    data = output.get("data")
+    return [(data, key) for key in sorted(data) if key.startswith("text/")] if isinstance(data, dict) else []
 
 
 def tags(cell: Cell) -> list[str]:
@@ -103,25 +120,14 @@ def tags(cell: Cell) -> list[str]:
     return [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
 
 
-def texts(output: Any) -> list[str]:
-    """The texts of an output that a reader can see; the fallback of a picture is not one of them."""
-    if not isinstance(output, dict):
-        return []
-    if output.get("output_type") == "stream":
-        return [joined(output.get("text"))]
-    data = output.get("data")
-    if not isinstance(data, dict) or any(key.startswith("image/") for key in data):
-        return []
-    return [
-        html.unescape(UNSEEN_HTML.sub(" ", joined(value))) if key == "text/html" else joined(value)
-        for key, value in data.items()
-        if key.startswith("text/")
-    ]
-
-
 def printed_text(cell: Cell) -> str:
-    """All that a code cell prints."""
-    return "\n".join(text for output in cell["outputs"] for text in texts(output))
+    """All that a reader sees a code cell print; the fallback of a picture is not seen."""
+    return "\n".join(
+        html.unescape(UNSEEN_HTML.sub(" ", holder[key])) if key == "text/html" else holder[key]
+        for output in cell["outputs"]
+        for holder, key in text_places(output)
+        if not any(other.startswith("image/") for other in holder)
+    )
 
 
 def spoken(cell: Cell) -> str:

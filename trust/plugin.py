@@ -15,50 +15,53 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
+from nbval.plugin import IPyNbFile
 
-from trust import comparison, execution, tamper, tamper_outputs, tolerance
+from trust import comparison, tamper, tamper_outputs, tolerance
 from trust.execution import ExecutedNotebook
-from trust.notebooks import tags
+from trust.notebooks import Cell, tags
 
 SAMPLE = 40  # digits of each kind and notebook; about as many as changes that a person could make in a day
 TAMPERED = "tampered"  # the property in which a test counts its digits
 TOLERANT = "tolerant"  # the property in which a test counts the figures that may differ between machines
 
 
-def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    if not pluginmanager.has_plugin(execution.__name__):
-        pluginmanager.register(execution, execution.__name__)
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("trust")
     group.addoption("--tamper", default=str(SAMPLE), help="digits of each kind to change, or all")
     group.addoption("--tamper-seed", type=int, help="repeat a run of changes")
+    group.addoption(
+        "--replay", type=Path, help="take the kernel's messages from this folder, execute nothing"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Chosen once, by the process that starts the others: a failure can be repeated with it.
     if config.option.tamper_seed is None:
         config.option.tamper_seed = secrets.randbelow(10**9)
+    # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
+    os.environ["PYTHONHASHSEED"] = "0"
 
 
-def pytest_notebook_checks(config: pytest.Config) -> dict[str, Callable[..., None]]:
-    return {
-        "what nbval skips": what_nbval_skips,
-        "changed digits in outputs": changed_outputs,
-        "changed digits in widgets": changed_widgets,
-        "pytest fails at changed cells": real_pytest_fails_there,
-    }
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list, list]:
+    """Notebooks are nbval's; what becomes of their outputs is ours."""
+    collected = yield
+    return [
+        ExecutedNotebook.from_parent(parent, path=file_path, checks=CHECKS)
+        if isinstance(node, IPyNbFile)
+        else node
+        for node in collected
+    ]
 
 
 def what_nbval_skips(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    stored, made = execution.stored(notebook), execution.as_json(notebook.executed())
+    stored, made = notebook.stored(), notebook.executed()
     found = comparison.widget_problems(stored, made) + comparison.ignored_text_problems(stored, made)
     found += tolerance.problems(notebook.path.name, stored["cells"])
     tolerant = [cell for cell in stored["cells"] if tolerance.KEY in cell["metadata"]]
@@ -67,13 +70,13 @@ def what_nbval_skips(notebook: ExecutedNotebook, item: pytest.Item) -> None:
 
 
 def changed_outputs(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    stored, made = execution.stored(notebook), execution.as_json(notebook.executed())
-    tampered(list(tamper_outputs.output_candidates(notebook.path.name, stored, made)), "stored outputs", item)
+    found = tamper_outputs.output_candidates(notebook.path.name, notebook.stored(), notebook.executed())
+    tampered(list(found), "stored outputs", item)
 
 
 def changed_widgets(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    stored, made = execution.stored(notebook), execution.as_json(notebook.executed())
-    tampered(list(tamper_outputs.widget_candidates(notebook.path.name, stored, made)), "widget state", item)
+    found = tamper_outputs.widget_candidates(notebook.path.name, notebook.stored(), notebook.executed())
+    tampered(list(found), "widget state", item)
 
 
 def tampered(candidates: list[tamper.Candidate], kind: str, item: pytest.Item) -> None:
@@ -87,7 +90,7 @@ def tampered(candidates: list[tamper.Candidate], kind: str, item: pytest.Item) -
 def real_pytest_fails_there(notebook: ExecutedNotebook, item: pytest.Item) -> None:
     """The whole way from a changed file to pytest's report, with the kernel's messages said again."""
     seed = item.config.option.tamper_seed
-    rng, changed = random.Random(seed), execution.stored(notebook)
+    rng, changed = random.Random(seed), notebook.stored()
     numbers = set()
     for number, cell in enumerate(c for c in changed["cells"] if c["cell_type"] == "code"):
         if comparison.IGNORE not in tags(cell) and rng.random() < 0.7 and change_one_digit(cell, rng):
@@ -99,27 +102,29 @@ def real_pytest_fails_there(notebook: ExecutedNotebook, item: pytest.Item) -> No
     assert failing_cells(folder / notebook.path.name) == numbers, f"--tamper-seed={seed}"
 
 
-def change_one_digit(cell: dict[str, Any], rng: random.Random) -> bool:
+def change_one_digit(cell: Cell, rng: random.Random) -> bool:
     """Change one digit of a cell's stored text, in place; False where there is none that must be noticed."""
-    within, found = tolerance.declared(cell), []
-    for output in cell["outputs"]:
-        for holder, key in comparison.text_places(output):
-            digits = tamper.digits("", "".join(holder[key]), lambda text: True)
-            found += [
-                (holder, key, c)
-                for c in (digits if within is None else tamper_outputs.beyond(digits, within))
-            ]
-    if not found:
-        return False
-    holder, key, candidate = rng.choice(found)
-    holder[key] = candidate.tampered(rng)
-    return True
+
+    def take_over(changed: Cell) -> bool:
+        cell.update(changed)
+        return True
+
+    found = list(tamper_outputs.cell_candidates("", cell, take_over))
+    return bool(found) and rng.choice(found).caught(rng)
+
+
+CHECKS = {
+    "what nbval skips": what_nbval_skips,
+    "changed digits in outputs": changed_outputs,
+    "changed digits in widgets": changed_widgets,
+    "pytest fails at changed cells": real_pytest_fails_there,
+}
 
 
 def failing_cells(path: Path) -> set[int]:
     """The numbers of the cells that fail in a real run of pytest --nbval on a notebook beside its replay."""
     report = path.with_suffix(".xml")
-    plugins = [part for name in ("no:cacheprovider", "nbval", "trust.execution") for part in ("-p", name)]
+    plugins = [part for name in ("no:cacheprovider", "nbval", "trust.plugin") for part in ("-p", name)]
     command = [sys.executable, "-m", "pytest", *plugins, "--nbval", "--nbval-current-env", "-q", path.name]
     command += [f"--replay={path.parent}", f"--junitxml={report}"]
     packages = str(Path(__file__).resolve().parents[1])

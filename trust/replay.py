@@ -2,7 +2,7 @@
 
 from typing import Any
 
-# What a replay needs of a message; comms belong to widgets, which nbval does not compare.
+# The messages that a replay needs; comms belong to widgets, which nbval does not compare.
 OUTPUTS = {"stream", "display_data", "update_display_data", "execute_result", "clear_output", "error"}
 REPLAYED = {"status", *OUTPUTS}
 REQUEST = {"msg_type": "execute_request"}

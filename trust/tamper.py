@@ -5,6 +5,7 @@ those of stored outputs and widgets, and a project may add its own. Nothing is w
 a copy in memory and handed to the check that guards that place.
 """
 
+import json
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -62,25 +63,13 @@ def prose_candidates(page: Page, known: Mapping[str, Printed]) -> Iterator[Candi
     for block in page.blocks:
         if check(block):
             raise ValueError(f"{page.name}, {block.name}: the prose check already fails; mend it first")
-        in_numerals = {i for n in page.numerals(block) for i in range(n.start, n.end)}
         place = f"{page.name}, {block.name}"
-        for candidate in digits(place, block.text, lambda t, b=block: check(b, text=t)):
-            if candidate.at in in_numerals:
-                yield candidate
-        for index, entry in enumerate(block.ledger.get("values", [])):
-            for candidate in digits(
-                f"{place}, ledger", entry, lambda t, b=block, i=index: check(b, ledger=_rebound(b, i, t))
-            ):
-                if candidate.at < entry.index(" @ "):
-                    yield candidate
-        yield from digits(
-            f"{place}, ledger",
-            block.ledger.get("notation", ""),
-            lambda t, b=block: check(b, ledger={**b.ledger, "notation": t}),
+        in_numerals = {i for n in page.numerals(block) for i in range(n.start, n.end)}
+        of_text = digits(place, block.text, lambda text, b=block: check(b, text=text))
+        yield from (candidate for candidate in of_text if candidate.at in in_numerals)
+        ledger = json.dumps(block.ledger, ensure_ascii=False)
+        in_origins = {i for origin in re.finditer(r' @ [^"]*"', ledger) for i in range(*origin.span())}
+        of_ledger = digits(
+            f"{place}, ledger", ledger, lambda text, b=block: check(b, ledger=json.loads(text))
         )
-
-
-def _rebound(block: Block, index: int, entry: str) -> dict[str, Any]:
-    lines = list(block.ledger["values"])
-    lines[index] = entry
-    return {**block.ledger, "values": lines}
+        yield from (candidate for candidate in of_ledger if candidate.at not in in_origins)

@@ -11,10 +11,11 @@ in the unit in which they are printed. Everything else in the output is compared
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from copy import deepcopy
 from decimal import Decimal, InvalidOperation
-from typing import Any
+
+from trust.notebooks import text_places
 
 KEY = "tolerance"
 # A distance much larger than the spread over seeds would let a wrong figure pass.
@@ -61,17 +62,9 @@ def settled_outputs(fresh: list, stored: list, within: Decimal | None) -> list:
         return fresh
     result = deepcopy(fresh)
     for new, old in zip(result, stored, strict=False):
-        for (holder, key), (reference, _) in zip(_texts(new), _texts(old), strict=False):
-            holder[key] = settled("".join(holder[key]), "".join(reference[key]), within)
+        for (holder, key), (reference, _) in zip(text_places(new), text_places(old), strict=False):
+            holder[key] = settled(holder[key], reference[key], within)
     return result
-
-
-def _texts(output: dict) -> Iterator[tuple[Any, str]]:
-    if output.get("output_type") == "stream":
-        yield output, "text"
-    for key in sorted(output.get("data", {})):
-        if key.startswith("text/"):
-            yield output["data"], key
 
 
 def shown(cell: dict) -> list[tuple[Decimal, Decimal]]:
@@ -79,8 +72,8 @@ def shown(cell: dict) -> list[tuple[Decimal, Decimal]]:
     return [
         pair
         for output in cell.get("outputs", [])
-        for holder, key in _texts(output)
-        for pair in figures("".join(holder[key]))
+        for holder, key in text_places(output)
+        for pair in figures(holder[key])
     ]
 
 

@@ -1,5 +1,9 @@
 """Small notebooks and books, good and bad, for the tests of the checks themselves."""
 
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import trust
 from trust import notebooks
 from trust.pages import Book, Page, notebook_page
 from trust.settings import Settings, load
@@ -53,3 +58,11 @@ def book(folder: Path, pages: dict[str, NotebookNode | str], table: str = "") ->
     if table:
         (folder / "pyproject.toml").write_text(f"[tool.trust]\n{table}\n", encoding="utf-8")
     return Book(load(folder))
+
+
+def run(folder: Path, command: str) -> subprocess.CompletedProcess:
+    """Run a command line in a folder, with this Python and the package at hand."""
+    packages, options = str(Path(trust.__file__).parents[1]), "-p no:xdist -p no:cacheprovider"
+    environment = {**os.environ, "PYTHONPATH": packages, "PYTEST_ADDOPTS": options}
+    command = command.replace("python -m ", f"{shlex.quote(sys.executable)} -m ")
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, text=True, capture_output=True)

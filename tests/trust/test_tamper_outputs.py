@@ -1,19 +1,18 @@
 """Digits of stored outputs and widgets: each is a candidate, and changed only to what must be noticed."""
 
 import random
-from decimal import Decimal
 
 import pytest
 
 from tests.trust.made_up import code, notebook
 from trust import tamper_outputs
 from trust.comparison import WIDGET_STATE
-from trust.tamper import digits
 
 
 def test_a_tolerant_digit_is_changed_only_beyond_its_distance():
     text = "acerto 0.69 ± 0.04 em 300 frases"
-    found = list(tamper_outputs.beyond(digits("somewhere", text, lambda text: True), Decimal("0.03")))
+    cell = code("t", "print()", text, tolerance={"within": 0.03, "reason": "a training"})
+    found = tamper_outputs.cell_candidates("somewhere", cell, lambda changed: True)
     others = {candidate.at: candidate.others for candidate in found}
     assert others[text.index("300")] == "012456789", "what is no tolerant figure may change to anything"
     assert others[text.index("6")] == "012345789", "0.59 and 0.79 are 0.10 away"
