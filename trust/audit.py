@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from trust.ledger import written
-from trust.numerals import Numeral, around
+from trust.numerals import around
 from trust.pages import Block, Page
+from trust.readings import Numeral
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,8 @@ def as_json(audits: list[Audit], unusable: dict[str, str]) -> dict[str, Any]:
     return {
         "pages": [asdict(one) for one in audits],
         "unusable": [{"page": page, "problem": problem} for page, problem in unusable.items()],
-        "total": {
-            "pages": len(audits),
-            "figures": sum(one.figures for one in audits),
-            "printed": sum(one.printed for one in audits),
-            "notation": sum(one.notation for one in audits),
-        },
+        "total": {"pages": len(audits)}
+        | {count: sum(getattr(a, count) for a in audits) for count in ("figures", "printed", "notation")},
     }
 
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from trust.ledger import bound, notation, values, written
 from trust.notebooks import Unusable, text_of
-from trust.numerals import Numeral, around
+from trust.numerals import around
 from trust.pages import KEY, Block, Book, Page
 from trust.provenance import write as replace_file
-from trust.readings import Printed
+from trust.readings import Numeral, Printed
 
 HEADING = "# Which cells print the values of the .md pages; written by python -m trust bind, and reviewed."
 

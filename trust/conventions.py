@@ -27,6 +27,8 @@ class Convention:
 
 def detected(pages: list[str], language: str = "", decimal: str = "") -> Convention:
     """The convention of a page by what it writes, where it is not given."""
+    if language and decimal:
+        return Convention(decimal, language)
     views = [markdown.view(page) for page in pages]
     text = "\n".join(view.text().chars for view in views)
     language = language or recognise(text)

@@ -43,15 +43,7 @@ LANGUAGES = {
     "pt": Language(
         decimal=",",
         common="de que da em um uma para é com não os na por mais dos das são como ao pela",
-        scales={
-            "mil": 3,
-            "milhão": 6,
-            "milhões": 6,
-            "bilhão": 9,
-            "bilhões": 9,
-            "trilhão": 12,
-            "trilhões": 12,
-        },
+        scales={"mil": 3, "milh(?:ão|ões)": 6, "bilh(?:ão|ões)": 9, "trilh(?:ão|ões)": 12},
         references="cap[íi]tulos? se[çc](?:ão|ões) equa(?:ção|ções) figuras? tabelas? teoremas? lemas? "
         "corol[áa]rios? proposi(?:ção|ções) observa(?:ção|ções) exemplos? exerc[íi]cios? p[áa]ginas? partes? "
         "passos? etapas? documentos? aulas? li(?:ção|ções) m[óo]dulos? semanas? quest(?:ão|ões) problemas? "
@@ -108,11 +100,7 @@ LANGUAGES = {
 def recognise(text: str, otherwise: str = "en") -> str:
     """The language whose frequent words occur most; `otherwise` where none does."""
     words = re.findall(r"[^\W\d_]+", text.lower())
-    counts = {code: _count(words, language) for code, language in LANGUAGES.items()}
+    common = {code: set(language.common.split()) for code, language in LANGUAGES.items()}
+    counts = {code: sum(word in known for word in words) for code, known in common.items()}
     best = max(counts, key=lambda code: counts[code])
     return best if counts[best] else otherwise
-
-
-def _count(words: list[str], language: Language) -> int:
-    common = set(language.common.split())
-    return sum(word in common for word in words)

@@ -12,9 +12,9 @@ the ledgers of .md pages are in one file, where an origin names notebook and cel
 import re
 from collections.abc import Mapping
 
-from trust.numerals import Numeral, around
+from trust.numerals import around
 from trust.pages import Block, Page
-from trust.readings import Printed
+from trust.readings import Numeral, Printed
 
 Bound = list[tuple[str, str]]
 

@@ -14,41 +14,26 @@ as a decimal and as thousands.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 
 from trust import markdown, tex
 from trust.conventions import PLURAL, SPACES, YEAR, Convention, Patterns, patterns
 from trust.inline import RAISED, View
-from trust.readings import Reading, plain_numbers, reading
+from trust.readings import Numeral, Reading, plain_numbers, reading
 
 # Letters of alphabets; a Chinese or Japanese character beside a number does not make a name of it.
 LETTER = r"[^\W\d\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 
 
-@dataclass(frozen=True)
-class Numeral:
-    """A numeral in a page, where it stands (offsets into the Markdown) and what it may mean."""
-
-    text: str
-    start: int
-    end: int
-    notation: bool
-    readings: tuple[Reading, ...] = ()
-
-
-def numerals(page: str, convention: Convention) -> list[Numeral]:
-    """Every numeral of a Markdown page, in order."""
-    return list(_numerals(page, convention))
-
-
 @lru_cache(maxsize=256)
-def _numerals(page: str, convention: Convention) -> tuple[Numeral, ...]:
+def numerals(page: str, convention: Convention) -> tuple[Numeral, ...]:
+    """Every numeral of a Markdown page, in order."""
     seen = markdown.view(page, convention.diagrams)
     found = [Numeral(mark.chars, mark.at[0], mark.at[-1] + 1, True) for mark in seen.marks if mark.chars]
     for formula in seen.math:
         found += [
-            Numeral(n.text, formula.at[n.start], formula.at[n.end - 1] + 1, n.notation, n.readings)
+            replace(n, start=formula.at[n.start], end=formula.at[n.end - 1] + 1)
             for n in tex.numerals(formula.chars, convention.decimal)
         ]
     return tuple(sorted([*found, *_in_text(seen, convention)], key=lambda n: n.start))
@@ -122,11 +107,8 @@ def _readings(match: re.Match[str], convention: Convention) -> tuple[Reading, ..
     digits = re.sub(rf"[{SPACES} ]", "", match["digits"]).replace("−", "-")
     number, exponent, power = digits.lower().partition("e")
     unit = (match["unit"] or "").strip()
-    scale = (
-        -2
-        if unit == "%"
-        else next((tens for word, tens in convention.words.scales.items() if re.fullmatch(word, unit)), 0)
-    )
+    scales = {"%": -2, **convention.words.scales}
+    scale = next((tens for word, tens in scales.items() if re.fullmatch(word, unit)), 0)
     meant = (
         reading(candidate + exponent + power, match["sign"], scale)
         for candidate in plain_numbers(number, convention.decimal)

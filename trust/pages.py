@@ -1,8 +1,7 @@
 """The pages of a book as the checks see them: prose in blocks, cells with what they print."""
 
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 from trust import notebooks
 from trust.conventions import Convention, detected
 from trust.notebooks import Cell, Unusable
-from trust.numerals import Numeral, numerals
-from trust.readings import Printed, printed
+from trust.numerals import numerals
+from trust.readings import Numeral, Printed, printed
 from trust.settings import Settings
 
 KEY = "figures"  # of a cell's metadata
@@ -46,7 +45,7 @@ class Page:
         """What each code cell prints, by cell id."""
         return {cell["id"]: printed(notebooks.printed_text(cell)) for cell in self.code_cells()}
 
-    def numerals(self, block: Block) -> list[Numeral]:
+    def numerals(self, block: Block) -> tuple[Numeral, ...]:
         return numerals(block.text, self.convention)
 
 
@@ -58,23 +57,20 @@ def notebook_page(path: Path, name: str, notebook: dict[str, Any], settings: Set
         ledger = cell["metadata"].get(KEY, {})
         if text or ledger:
             blocks.append(Block(cell["id"], text, ledger if isinstance(ledger, dict) else {}, position))
-    return Page(path, name, blocks, convention(blocks, settings), cells)
+    return Page(path, name, blocks, _convention(blocks, settings), cells)
 
 
-def convention(blocks: Iterable[Block], settings: Settings) -> Convention:
+def _convention(blocks: list[Block], settings: Settings) -> Convention:
     """How a page writes numbers: as the settings say, or else as it does most."""
-    decimal, language = settings.decimal, settings.language
-    if not (decimal and language):
-        found = detected([block.text for block in blocks], language, decimal)
-        decimal, language = found.decimal, found.language
-    return Convention(decimal, language, settings.diagrams)
+    found = detected([block.text for block in blocks], settings.language, settings.decimal)
+    return replace(found, diagrams=settings.diagrams)
 
 
+@dataclass
 class Book:
     """A folder of pages, and the ledger of those that are not notebooks."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    settings: Settings
 
     def paths(self) -> list[Path]:
         """The notebooks and Markdown files of the folder, notebooks first."""
@@ -90,7 +86,7 @@ class Book:
         if path.suffix == ".ipynb":
             return notebook_page(path, name, notebooks.load(path), self.settings)
         block = Block(name, notebooks.text_of(path), self.ledger().get(name, {}), 0)
-        return Page(path, name, [block], convention([block], self.settings))
+        return Page(path, name, [block], _convention([block], self.settings))
 
     def ledger(self) -> dict[str, dict[str, Any]]:
         """The ledgers of the .md pages, by name."""

@@ -1,7 +1,7 @@
 """What a numeral may mean: its value, and the unit of its last digit."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal, DecimalException
@@ -10,9 +10,6 @@ LONGEST = 1_000_000  # characters of one cell's output that are read
 DIGEST = re.compile(r"(?<![0-9a-f])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-f])")
 PRINTED = re.compile(
     r"(?<![\w.,])(?P<sign>[-−+])?(?P<digits>\d[\d_]*(?:[.,]\d+)*)\.?(?P<power>[eE][-+]?\d+)?(?P<percent>\s?%)?"
-)
-GROUPED = re.compile(
-    r"(?P<whole>\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*)(?:(?!(?P=mark))[.,](?P<fraction>\d+))?"
 )
 MINUS = ("-", "−")
 
@@ -24,11 +21,16 @@ class Reading:
     value: Decimal
     unit: Decimal
 
-    def printed_as(self, printed: "Reading") -> bool:
-        """True where `printed` shows this value, at this precision or a finer one."""
-        if self.unit == 0:
-            return printed.value == self.value
-        return printed.unit <= self.unit and abs(printed.value - self.value) <= self.unit / 2
+
+@dataclass(frozen=True)
+class Numeral:
+    """A numeral of a page or a formula: where it stands, whether it is notation, and what it may mean."""
+
+    text: str
+    start: int
+    end: int
+    notation: bool
+    readings: tuple[Reading, ...] = ()
 
 
 def reading(
@@ -77,12 +79,10 @@ class Printed:
         return any(self._has(meant) for meant in meanings)
 
     def _has(self, meant: Reading) -> bool:
-        for found in self.readings[bisect_left(self.values, meant.value - meant.unit / 2) :]:
-            if found.value > meant.value + meant.unit / 2:
-                return False
-            if meant.printed_as(found):
-                return True
-        return False
+        """True where a number rounds to what is meant, and is printed at this precision or a finer one."""
+        first = bisect_left(self.values, meant.value - meant.unit / 2)
+        last = bisect_right(self.values, meant.value + meant.unit / 2)
+        return any(not meant.unit or found.unit <= meant.unit for found in self.readings[first:last])
 
 
 def printed(text: str) -> Printed:
@@ -90,12 +90,8 @@ def printed(text: str) -> Printed:
     found: set[Reading] = set()
     for match in PRINTED.finditer(DIGEST.sub(" ", text[:LONGEST])):
         digits = match["digits"].replace("_", "")
-        parts = re.split(r"[.,]", digits)
-        candidates = {digits.replace(",", ".")} if len(parts) <= 2 else set()
-        if grouped := GROUPED.fullmatch(digits):
-            whole = re.sub(r"[.,]", "", grouped["whole"])
-            candidates.add(f"{whole}.{grouped['fraction']}" if grouped["fraction"] else whole)
-        candidates |= set(parts) if "," in digits else set()
+        candidates = {number for mark in ",." for number in plain_numbers(digits, mark)}
+        candidates |= set(re.split(r"[.,]", digits)) if "," in digits else set()
         for candidate in candidates:
             scale = -2 if match["percent"] else 0
             one = reading(candidate + (match["power"] or ""), match["sign"], scale, exact=False)

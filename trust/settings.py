@@ -1,13 +1,6 @@
 """The `[tool.trust]` table of a project's pyproject.toml, which says how a book writes its numbers.
 
-    [tool.trust]
-    folder = "book"           # where the pages are
-    language = "pt"           # of the prose; recognised page by page if left out
-    decimal = ","             # its decimal mark; the one that a page uses most if left out
-    ledger = "figures.toml"   # where the values of .md pages are bound; in the folder if left out
-    diagrams = ["mermaid"]    # directives that draw, whose words and figures are read as prose
-
-All of it is optional, and so is the table.
+README.md shows one. All of it is optional, and so is the table.
 """
 
 import tomllib

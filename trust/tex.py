@@ -10,10 +10,9 @@ unless digits are on both sides and no brackets around: then it is what a comma 
 """
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 
-from trust.readings import Reading, plain_numbers, reading
+from trust.readings import Numeral, Reading, plain_numbers, reading
 
 # In the place of a bare comma: between thousands, or before decimals.
 GROUP, COMMA = "\ue000", "\ue001"
@@ -41,18 +40,7 @@ NAME = re.compile(r"\\(?:text|mathrm|textbf)\{[^{}]*[^\W\d]-?$")
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class TexNumeral:
-    """A numeral in a formula: where it stands, and what it may mean."""
-
-    text: str
-    start: int
-    end: int
-    notation: bool
-    readings: tuple[Reading, ...]
-
-
-def numerals(tex: str, decimal: str) -> list[TexNumeral]:
+def numerals(tex: str, decimal: str) -> list[Numeral]:
     """Every numeral of a formula, in order."""
     for pattern in STRUCTURE:
         tex = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), tex)
@@ -62,7 +50,7 @@ def numerals(tex: str, decimal: str) -> list[TexNumeral]:
     for match in NUMERAL.finditer(tex):
         sign = SIGN.search(tex[: match.start()])
         found.append(
-            TexNumeral(
+            Numeral(
                 (sign[1] if sign else "") + match[0].strip().replace(stand_in, ","),
                 match.start(),
                 match.end(),

@@ -6,20 +6,16 @@ from pathlib import Path
 from trust import numerals as numbers
 from trust import settings
 from trust.conventions import Convention
-from trust.numerals import Numeral
-from trust.pages import Book, Page
+from trust.pages import Book
+from trust.readings import Numeral
 
 ROOT = Path(__file__).resolve().parents[2]
 THE_BOOK = Book(settings.load(ROOT))
 BOOK = THE_BOOK.settings.folder
+pages, read_page = THE_BOOK.paths, THE_BOOK.page
 
 
-def read_page(path: Path) -> Page:
-    """A notebook or a Markdown page of the book."""
-    return THE_BOOK.page(path)
-
-
-def numerals(markdown: str) -> list[Numeral]:
+def numerals(markdown: str) -> tuple[Numeral, ...]:
     """The numerals of a text that is written as the book is."""
     written = THE_BOOK.settings
     return numbers.numerals(markdown, Convention(written.decimal, written.language, written.diagrams))
@@ -33,8 +29,3 @@ def notebooks() -> list[Path]:
 def chapters() -> list[Path]:
     """The notebooks that mirror a source document."""
     return [path for path in notebooks() if re.match(r"\d\d_", path.name)]
-
-
-def pages() -> list[Path]:
-    """Every page of the book."""
-    return THE_BOOK.paths()

@@ -54,22 +54,13 @@ def labels_of_tests(folder: Path) -> tuple[list[str], list[str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.FunctionDef):
                 continue
-            own = [label for d in node.decorator_list if (label := _marked(d)) is not None]
+            calls = [(ast.unparse(d.func), d) for d in node.decorator_list if isinstance(d, ast.Call)]
+            own = [ast.literal_eval(d.args[0]) for name, d in calls if name == "pytest.mark.statement"]
             labels += own
-            driven = any(_name(d).endswith("given") for d in node.decorator_list)
+            driven = any(name.endswith("given") for name, _ in calls)
             if own and not (driven and asserts(ast.unparse(ast.Module(node.body, [])))):
                 found.append(f"{path.name}::{node.name}: marks a statement; it needs @given and an assert")
     return labels, found
-
-
-def _name(decorator: ast.expr) -> str:
-    return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-
-
-def _marked(decorator: ast.expr) -> str | None:
-    if isinstance(decorator, ast.Call) and _name(decorator) == "pytest.mark.statement":
-        return ast.literal_eval(decorator.args[0])
-    return None
 
 
 def asserts(code: str) -> list[set[str]]:
@@ -77,17 +68,15 @@ def asserts(code: str) -> list[set[str]]:
 
     An assertion is an `assert`, or a call of a function named so (`torch.testing.assert_close`).
     """
-    checks = [check for node in ast.walk(ast.parse(plain_python(code))) for check in _checked(node)]
-    read = [{n.id for c in check for n in ast.walk(c) if isinstance(n, ast.Name)} for check in checks]
-    return [names for names in read if names]
-
-
-def _checked(node: ast.AST) -> list[list[ast.expr]]:
-    if isinstance(node, ast.Assert):
-        return [[node.test]]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1].startswith("assert_"):
-        return [node.args]
-    return []
+    found = []
+    for node in ast.walk(ast.parse(plain_python(code))):
+        checked = []
+        if isinstance(node, ast.Assert):
+            checked = [node.test]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1].startswith("assert_"):
+            checked = node.args
+        found.append({n.id for check in checked for n in ast.walk(check) if isinstance(n, ast.Name)})
+    return [names for names in found if names]
 
 
 def plain_python(code: str) -> str:

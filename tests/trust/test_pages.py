@@ -17,6 +17,12 @@ def test_a_page_that_cannot_be_read_is_no_origin_and_stops_nobody(tmp_path):
     assert made.origins(made.page(tmp_path / "b.md")).keys() == {"a.ipynb#c"}
 
 
+def test_alternative_texts_and_captions_of_pictures_are_prose():
+    spoken = {"image": {"alt": "Seven bars."}, "figure": {"caption": "A caption."}}
+    (block,) = page(code("c", "plot()", picture=True, mystnb=spoken)).blocks
+    assert block.text == "Seven bars.\n\nA caption."
+
+
 def test_settings_decide_how_a_page_writes_and_otherwise_the_page(tmp_path):
     cells = (prose("t", "The mean is 0.5 of the sum."), code("c", "1"))
     assert page(*cells).convention == Convention(",", "pt")

@@ -16,17 +16,15 @@ def test_nothing_escapes_both_nbval_and_an_assertion(path):
 
 
 PLOT = "fig = plot(pesos)\nassert pesos.sum() == 1"
+SHOWN = {"tags": (IGNORE,), "picture": True}
 
 
 @pytest.mark.parametrize(
     "cells",
     [
         [code("texto", "print(1)", "1")],
-        [code("figura", PLOT, tags=(IGNORE,), picture=True)],
-        [
-            code("figura", "plot(pesos)", tags=(IGNORE,), picture=True),
-            code("depois", "assert pesos is not None"),
-        ],
+        [code("figura", PLOT, **SHOWN)],
+        [code("figura", "plot(pesos)", **SHOWN), code("depois", "assert pesos is not None")],
     ],
 )
 def test_good_cells_pass(cells):
@@ -36,17 +34,10 @@ def test_good_cells_pass(cells):
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ([code("f", "plot(pesos)", tags=(IGNORE,), picture=True)], "nothing asserts what the picture shows"),
-        ([code("f", "plot(a)\nassert b == 1", tags=(IGNORE,), picture=True)], "nothing asserts"),
-        ([code("f", "plot(a)\nassert True", tags=(IGNORE,), picture=True)], "nothing asserts"),
-        (
-            [
-                code("f", "plot(a)", tags=(IGNORE,), picture=True),
-                code("g", "b = 1"),
-                code("h", "assert a == 1"),
-            ],
-            "nothing asserts",
-        ),
+        ([code("f", "plot(pesos)", **SHOWN)], "nothing asserts what the picture shows"),
+        ([code("f", "plot(a)\nassert b == 1", **SHOWN)], "nothing asserts"),
+        ([code("f", "plot(a)\nassert True", **SHOWN)], "nothing asserts"),
+        ([code("f", "plot(a)", **SHOWN), code("g", "b = 1"), code("h", "assert a == 1")], "nothing asserts"),
         ([code("f", PLOT, picture=True)], "goes with a picture, and only with one"),
         ([code("f", PLOT, "0.5", tags=(IGNORE,))], "goes with a picture, and only with one"),
         ([code("f", "print(1)", "1", tags=("nbval-skip",))], "is not allowed"),
