@@ -6,7 +6,8 @@ From Markdown to a verdict, each module using those before it:
 - `ledger` checks that each number was printed by a cell, `bind` writes which, `audit` counts without ledgers;
 - `tolerance`, `comparison`, `replay`, `execution`: one run of each notebook, compared with what it stores;
 - `tamper`, `tamper_outputs` change digits and require that a check notices; `plugin` does so in pytest;
-- `modules`, `dependencies`, `provenance`: measured numbers, tied to the code and versions that gave them.
+- `modules`, `dependencies`, `provenance`: measured numbers, tied to the code and versions that gave them;
+  `trace` sees whether a run uses more than that.
 
 Nothing here knows what a book is about. `python -m trust --help`; README.md tells how to begin.
 """

@@ -6,6 +6,7 @@ Comments and docstrings are left out; what remains has one text, whatever the fo
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import resolve_name
 from pathlib import Path
 
 MAIN = "__name__ == '__main__'"
@@ -24,7 +25,9 @@ class Imports:
     executed: set[str] = field(default_factory=set)
 
     def add(self, statement: Importing) -> None:
-        source = self._source(statement) if isinstance(statement, ast.ImportFrom) else ""
+        source = ""
+        if isinstance(statement, ast.ImportFrom):
+            source = resolve_name("." * statement.level + (statement.module or ""), self.package)
         for alias in statement.names:
             self.executed |= {source, f"{source}.{alias.name}"} if source else {alias.name}
             name, target = _binding(alias, source)
@@ -32,11 +35,6 @@ class Imports:
                 self.stars.add(source)
             else:
                 self.bound.setdefault(name, set()).add(target)
-
-    def _source(self, statement: ast.ImportFrom) -> str:
-        parts = self.package.split(".")
-        above = parts[: len(parts) - statement.level + 1] if statement.level else []
-        return ".".join([*above, *filter(None, [statement.module])])
 
 
 def _binding(alias: ast.alias, source: str = "") -> tuple[str, tuple[str, ...]]:
