@@ -111,9 +111,4 @@ def pair_batch(
     if not rows:
         raise ValueError("pairs must hold at least one pair, got none")
     ids, real = vocabulary.pad(rows)
-    return PairBatch(
-        ids,
-        pad(segment_ids, 0),
-        real.sum(1),
-        torch.tensor([pair.label for pair in pairs]),
-    )
+    return PairBatch(ids, pad(segment_ids, 0), real.sum(1), torch.tensor([pair.label for pair in pairs]))

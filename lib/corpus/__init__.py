@@ -24,36 +24,12 @@ Any grammar will do:
 0.5558 nats (exact)
 """
 
-from lib.corpus.entropy import (
-    Floor,
-    Floors,
-    bidirectional_floor,
-    causal_floor,
-    floors,
-    mlm_floor,
-)
+from lib.corpus.entropy import Floor, Floors, bidirectional_floor, causal_floor, floors, mlm_floor
 from lib.corpus.grammar import Grammar
-from lib.corpus.inference import (
-    leave_one_out,
-    log_probability,
-    next_word,
-    posterior,
-    topic_log_joint,
-)
-from lib.corpus.next_sentence import (
-    next_sentence_floor,
-    next_sentence_posterior,
-    pair_posterior,
-)
+from lib.corpus.inference import leave_one_out, log_probability, next_word, posterior, topic_log_joint
+from lib.corpus.next_sentence import next_sentence_floor, next_sentence_posterior, pair_posterior
 from lib.corpus.portuguese import PORTUGUESE
-from lib.corpus.sampling import (
-    Sentence,
-    Sentences,
-    Span,
-    ambiguous_words,
-    paragraphs,
-    sample,
-)
+from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
 
 __all__ = [
     "PORTUGUESE",

@@ -32,13 +32,7 @@ from lib.corpus.inference import (
     posterior,
 )
 from lib.corpus.sampling import sample
-from lib.corruption import (
-    BERT_CHANNEL,
-    MASK_ONLY,
-    Channel,
-    corrupt,
-    select_tokens,
-)
+from lib.corruption import BERT_CHANNEL, MASK_ONLY, Channel, corrupt, select_tokens
 from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 ENUMERABLE = 200_000

@@ -168,13 +168,7 @@ CATEGORIES = {
 
 
 def _topic(
-    agents: str,
-    places: str,
-    verbs: dict[str, str],
-    *,
-    good: str = GOOD,
-    bad: str = BAD,
-    inland: bool = True,
+    agents: str, places: str, verbs: dict[str, str], *, good: str = GOOD, bad: str = BAD, inland: bool = True
 ) -> Topic:
     """Two kinds of things, each with the verbs that select it; opinions are about the first."""
     first, second = verbs

@@ -13,11 +13,7 @@ import torch
 
 from lib.corpus.entropy import BATCH, Floor, ratio_of_sums, row_entropies
 from lib.corpus.grammar import Grammar
-from lib.corpus.inference import (
-    channel_posterior,
-    channel_topic_log_joint,
-    topic_log_joint,
-)
+from lib.corpus.inference import channel_posterior, channel_topic_log_joint, topic_log_joint
 from lib.corpus.sampling import paragraphs, sample
 from lib.corruption import Channel
 

@@ -155,9 +155,7 @@ class Defect:
 
 CATALOGUE = {
     "máscara invertida": Defect(
-        inverted_causal_mask,
-        "lib.attention.causal_mask",
-        "rasbt/LLMs-from-scratch, issue 1061",
+        inverted_causal_mask, "lib.attention.causal_mask", "rasbt/LLMs-from-scratch, issue 1061"
     ),
     "eixo trocado": Defect(
         attention_over_queries,
@@ -169,15 +167,9 @@ CATALOGUE = {
         "lib.attention.attention",
         "aladdinpersson/Machine-Learning-Collection, issue 65",
     ),
-    "linha vazia": Defect(
-        softmax_of_anything,
-        "lib.attention.softmax",
-        "pytorch/pytorch, issue 103963",
-    ),
+    "linha vazia": Defect(softmax_of_anything, "lib.attention.softmax", "pytorch/pytorch, issue 103963"),
     "dois sorteios": Defect(
-        corrupt_with_two_draws,
-        "lib.corruption.corrupt",
-        "lucidrains/mlm-pytorch, issue 6",
+        corrupt_with_two_draws, "lib.corruption.corrupt", "lucidrains/mlm-pytorch, issue 6"
     ),
     "sorteio contra si mesmo": Defect(
         corrupt_by_a_share_of_the_draw,
@@ -185,14 +177,10 @@ CATALOGUE = {
         "codertimo/BERT-pytorch, issue 29 (o código citado na pergunta)",
     ),
     "sorteio com reposição": Defect(
-        select_with_replacement,
-        "lib.corruption.select_tokens",
-        "facebookresearch/fairseq, pull request 752",
+        select_with_replacement, "lib.corruption.select_tokens", "facebookresearch/fairseq, pull request 752"
     ),
     "especiais mascarados": Defect(
-        mask_any_token,
-        "lib.corruption.mask_tokens",
-        "huggingface/transformers, issues 1395 e 11155",
+        mask_any_token, "lib.corruption.mask_tokens", "huggingface/transformers, issues 1395 e 11155"
     ),
     "rótulos esquecidos": Defect(
         corrupt_and_forget_the_labels,
@@ -205,23 +193,15 @@ CATALOGUE = {
         "huggingface/transformers, pull request 1633",
     ),
     "softmax em dobro": Defect(
-        cross_entropy_of_probabilities,
-        "lib.losses.cross_entropy",
-        "ariecattan/SciCo, issue 2",
+        cross_entropy_of_probabilities, "lib.losses.cross_entropy", "ariecattan/SciCo, issue 2"
     ),
     "passo maior que a perna": Defect(
-        loss_shifted_twice,
-        "lib.heads.CausalLM.loss",
-        "huggingface/transformers, pull request 46898",
+        loss_shifted_twice, "lib.heads.CausalLM.loss", "huggingface/transformers, pull request 46898"
     ),
     "média de médias": Defect(
-        mean_of_batch_means,
-        "lib.training.loop.evaluate",
-        "huggingface/transformers, issue 24725",
+        mean_of_batch_means, "lib.training.loop.evaluate", "huggingface/transformers, issue 24725"
     ),
     "vizinha de mentira": Defect(
-        pairs_from_any_document,
-        "lib.pairs.next_sentence_pairs",
-        "NVIDIA/DeepLearningExamples, issue 421",
+        pairs_from_any_document, "lib.pairs.next_sentence_pairs", "NVIDIA/DeepLearningExamples, issue 421"
     ),
 }

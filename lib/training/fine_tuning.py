@@ -14,15 +14,7 @@ from torch import Tensor, nn
 
 from lib import checks
 from lib.encoder import Encoder
-from lib.heads import (
-    FineTuned,
-    Head,
-    SequenceHead,
-    SpanHead,
-    TokenHead,
-    best_span,
-    span_loss,
-)
+from lib.heads import FineTuned, Head, SequenceHead, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.training.data import generator, seed_dropout
 from lib.training.optimizers import Recipe, adamw
