@@ -167,9 +167,7 @@ def fused_attention(
     checks.attention_inputs(q, k, v, mask)
     checks.probability("dropout", dropout)
     if checks.flag("causal", causal) and q.shape[-2] != k.shape[-2]:
-        raise ValueError(
-            f"causal needs as many queries as keys, got {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
-        )
+        raise ValueError(f"causal needs as many queries as keys, got {q.shape[-2]} and {k.shape[-2]}")
     if causal and mask is not None:
         mask, causal = mask & causal_mask(q.shape[-2], device=q.device), False
     few = mask is not None and k.shape[-2] <= FEW_KEYS and q.requires_grad and torch.is_grad_enabled()

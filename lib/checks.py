@@ -13,13 +13,36 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
+BOOLEAN, INTEGERS, FLOATS = "boolean", "integers", "a floating-point tensor"  # what a tensor may hold
 Kind = TypeVar("Kind")
 
 
-def tensor(name: str, value: Tensor) -> Tensor:
+def tensor(name: str, value: Tensor, holds: str = "", shape: str | Sequence[int] = "") -> Tensor:
+    """A tensor; one of BOOLEAN, INTEGERS and FLOATS and of a `shape`, if these are given.
+
+    A shape is a list of sizes, or of names for them: "(B, N)"; with "(..., N)", others may come before.
+    """
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(value).__name__}: use torch.tensor()")
+    if holds and (kind_of(value) != holds or not _has_shape(value, shape)):
+        wanted = shape if isinstance(shape, str) else tuple(shape)
+        raise ValueError(f"{name} must be {holds} of shape {wanted}, got {seen(value)}")
     return value
+
+
+def kind_of(x: Tensor) -> str:
+    return BOOLEAN if x.dtype == torch.bool else FLOATS if x.is_floating_point() else INTEGERS
+
+
+def seen(x: Tensor) -> str:
+    return f"shape {tuple(x.shape)} and {x.dtype}"
+
+
+def _has_shape(x: Tensor, shape: str | Sequence[int]) -> bool:
+    if not isinstance(shape, str):
+        return x.shape == tuple(shape)
+    names = [name for name in shape.strip("()").split(",") if name.strip()]
+    return x.dim() >= len(names) - 1 if names[0] == "..." else x.dim() == len(names)
 
 
 def instance(name: str, value: object, kind: type[Kind], hint: str = "") -> Kind:
@@ -57,9 +80,7 @@ def probability(name: str, value: float) -> float:
 
 def generator(value: torch.Generator | None) -> torch.Generator:
     if not isinstance(value, torch.Generator):
-        raise TypeError(
-            f"generator must be a torch.Generator, so that a seed decides every draw, got {value!r}"
-        )
+        raise TypeError(f"generator must be a torch.Generator, so that a seed decides all, got {value!r}")
     return value
 
 
@@ -90,14 +111,9 @@ def finite(x: Tensor, name: str, why: str = WEIGHTS_TOO) -> Tensor:
 def ids(name: str, value: Tensor, size: int) -> Tensor:
     """Token ids of shape (..., N), all below `size`."""
     if tensor(name, value).dim() < 1 or value.dtype not in (torch.int32, torch.int64):
-        raise ValueError(
-            f"{name} must be int32 or int64 of shape (..., N), "
-            f"got {value.dtype} of shape {tuple(value.shape)}"
-        )
+        raise ValueError(f"{name} must be int32 or int64 of shape (..., N), got {seen(value)}")
     if value.numel() and (int(value.min()) < 0 or int(value.max()) >= size):
-        raise ValueError(
-            f"{name} must lie in 0..{size - 1}, got {value.min().item()} to {value.max().item()}"
-        )
+        raise ValueError(f"{name} must lie in 0..{size - 1}, got {int(value.min())} to {int(value.max())}")
     return value
 
 
@@ -118,11 +134,8 @@ def lengths(value: Tensor | list[int], n: int | None) -> tuple[Tensor, int]:
     if not isinstance(value, Tensor | list | tuple):
         raise TypeError(f"lengths must be a tensor or a list of integers, got {value!r}")
     value = torch.as_tensor(value, dtype=None if len(value) else torch.long)
-    if value.dim() != 1 or value.is_floating_point() or value.dtype == torch.bool:
-        raise ValueError(
-            f"lengths must be a vector of integers, one per sentence, "
-            f"got shape {tuple(value.shape)} and dtype {value.dtype}"
-        )
+    if value.dim() != 1 or kind_of(value) != INTEGERS:
+        raise ValueError(f"lengths must be a vector of integers, one per sentence, got {seen(value)}")
     longest = int(value.max()) if value.numel() else 0
     n = longest if n is None else integer("n", n, 0)
     if value.numel() and (int(value.min()) < 0 or longest > n):
@@ -142,12 +155,7 @@ def attention_mask(mask: Tensor) -> Tensor:
 def attention_inputs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
     """Queries (..., N_q, d_k), keys (..., N_k, d_k), values (..., N_k, d_v), and a mask that fits them."""
     for name, x in (("q", q), ("k", k), ("v", v)):
-        if tensor(name, x).dim() < 2 or not x.is_floating_point():
-            raise ValueError(
-                f"{name} must be a floating-point tensor of shape (..., N, d), "
-                f"got shape {tuple(x.shape)} and dtype {x.dtype}"
-            )
-        if x.dtype != q.dtype:
+        if tensor(name, x, FLOATS, "(..., N, d)").dtype != q.dtype:
             raise TypeError(f"q, k and v must share one dtype, got {q.dtype} for q and {x.dtype} for {name}")
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"q and k must share d_k, their last size, got {q.shape[-1]} and {k.shape[-1]}")
@@ -185,40 +193,27 @@ def labels_of(ids: Tensor, labels: Tensor, size: int, ignore_index: int) -> None
         raise TypeError(f"labels must be integers (torch.long), got {labels.dtype}")
     wrong = ((labels < 0) | (labels >= size)) & (labels != ignore_index)
     if wrong.any():
-        raise ValueError(
-            f"labels must be {ignore_index} or lie between 0 and {size - 1} (vocab_size={size}), "
-            f"got {labels[wrong][0].item()}"
-        )
+        allowed = f"be {ignore_index} or lie between 0 and {size - 1} (vocab_size={size})"
+        raise ValueError(f"labels must {allowed}, got {labels[wrong][0].item()}")
 
 
 def logits_and_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> None:
     """Logits (..., V), and labels (...) in 0..V-1 or `ignore_index`, not all of them."""
-    if tensor("logits", logits).dim() < 1 or not logits.is_floating_point() or logits.shape[-1] == 0:
-        raise ValueError(
-            "logits must be a floating-point tensor of shape (..., V) with V >= 1, "
-            f"got shape {tuple(logits.shape)} and dtype {logits.dtype}"
-        )
+    if tensor("logits", logits, FLOATS, "(..., V)").shape[-1] == 0:
+        raise ValueError("logits must have V >= 1, a score for at least one class, got V = 0")
     tensor("labels", labels)
     integer("ignore_index", ignore_index)
-    if labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool:
+    if kind_of(labels) != INTEGERS or labels.is_complex():
         raise TypeError(f"labels must be integers (one class per position), got {labels.dtype}")
-    if labels.shape != logits.shape[:-1]:
-        raise ValueError(
-            f"labels must have the shape of logits without V, {tuple(logits.shape[:-1])}, "
-            f"got {tuple(labels.shape)}"
-        )
+    if labels.shape != (shape := logits.shape[:-1]):
+        raise ValueError(f"labels must have the shape of logits, {tuple(shape)}, got {tuple(labels.shape)}")
     selected = labels != ignore_index
     if not selected.any():
-        raise ValueError(
-            f"labels select no position: all {labels.numel()} are ignore_index={ignore_index}, "
-            "and the mean of nothing is not a loss"
-        )
+        raise ValueError(f"labels select no position: all {labels.numel()} are ignore_index={ignore_index}")
     wrong = selected & ((labels < 0) | (labels >= logits.shape[-1]))
     if wrong.any():
-        raise ValueError(
-            f"labels must lie in 0..{logits.shape[-1] - 1} or be ignore_index={ignore_index}, "
-            f"got {labels[wrong][0].item()}"
-        )
+        allowed = f"lie in 0..{logits.shape[-1] - 1} or be ignore_index={ignore_index}"
+        raise ValueError(f"labels must {allowed}, got {labels[wrong][0].item()}")
 
 
 def distribution(name: str, p: Tensor | Sequence[float]) -> Tensor:
@@ -228,17 +223,11 @@ def distribution(name: str, p: Tensor | Sequence[float]) -> Tensor:
             p = torch.tensor(p, dtype=torch.float64)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{name} must be a tensor or a list of probabilities: {error}") from None
-    if p.dim() < 1 or not p.is_floating_point():
-        raise ValueError(
-            f"{name} must be a floating-point tensor of probabilities over its last axis, "
-            f"got shape {tuple(p.shape)} and dtype {p.dtype}"
-        )
+    tensor(name, p, FLOATS, "(..., V)")
     tolerance = math.sqrt(torch.finfo(p.dtype).eps)
     p = p.float() if p.dtype in (torch.float16, torch.bfloat16) else p
     if not (p >= 0).all():  # NaN fails it too
-        raise ValueError(
-            f"{name} must hold no negative number and no NaN, got {p.min().item()} as its minimum"
-        )
+        raise ValueError(f"{name} must hold no negative number and no NaN, got a minimum of {p.min().item()}")
     total = p.detach().sum(-1)
     if not ((total - 1).abs() <= tolerance).all():
         worst = total.flatten()[(total - 1).abs().argmax()].item()

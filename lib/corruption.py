@@ -19,6 +19,7 @@ Every draw comes from the `torch.Generator` passed in: same seed, same corruptio
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -117,15 +118,12 @@ def select_words(
     _check_selection(maskable, rate, generator, selection)
     word_ids = _words_of(word_ids, maskable)
     maskable = word_ids >= 0
-    word, n = _runs(word_ids), maskable.shape[-1]  # (..., N) 0 1 1 2 ...
+    word = _runs(word_ids)  # (..., N) 0 1 1 2 ...
     if selection == "bernoulli":
         u = torch.rand(maskable.shape, generator=generator, dtype=torch.float64)
         return maskable & (u.gather(-1, word) < rate)
-    if not maskable.numel():
-        return maskable.clone()
     selected = []
-    rows = (word.reshape(-1, n), maskable.reshape(-1, n), _budget(maskable, rate).reshape(-1))
-    for words_of_row, allowed, left in zip(*(x.tolist() for x in rows), strict=True):
+    for words_of_row, allowed, left in _rows(word, maskable, rate):
         sizes = Counter(w for w, ok in zip(words_of_row, allowed, strict=True) if ok)
         words, chosen = list(sizes), set()
         for k in torch.randperm(len(words), generator=generator).tolist():
@@ -133,7 +131,7 @@ def select_words(
                 chosen.add(words[k])
                 left -= sizes[words[k]]
         selected.append([w in chosen for w in words_of_row])
-    return torch.tensor(selected).view(maskable.shape)
+    return torch.tensor(selected, dtype=torch.bool).view(maskable.shape)
 
 
 def span_lengths(p: float = SPAN_P, longest: int = LONGEST_SPAN) -> Tensor:
@@ -162,25 +160,27 @@ def select_spans(
     """
     _check_selection(maskable, rate, generator, "exact")
     lengths = span_lengths(p, longest)
-    n = maskable.shape[-1]
-    if word_ids is None:
-        starts = torch.ones_like(maskable)
-    else:
+    starts = torch.ones_like(maskable)
+    if word_ids is not None:
         word_ids = _words_of(word_ids, maskable)
         maskable, starts = word_ids >= 0, _run_starts(word_ids)
-    if not maskable.numel():
-        return maskable.clone()
     selected = []
-    rows = (maskable.reshape(-1, n), starts.reshape(-1, n), _budget(maskable, rate).reshape(-1))
-    for allowed, start, budget in zip(*(x.tolist() for x in rows), strict=True):
-        taken = [False] * n
+    for start, allowed, budget in _rows(starts, maskable, rate):
+        taken = [False] * len(allowed)
         while (left := budget - sum(taken)) > 0:
-            free = [i for i in range(n) if allowed[i] and not taken[i]]
+            free = [i for i, ok in enumerate(allowed) if ok and not taken[i]]
             i = free[int(torch.randint(len(free), (), generator=generator))]
             words = 1 + int(torch.multinomial(lengths, 1, generator=generator))
             _take_span(taken, allowed, start, i, words, left)
         selected.append(taken)
     return torch.tensor(selected, dtype=torch.bool).view(maskable.shape)
+
+
+def _rows(x: Tensor, maskable: Tensor, rate: float) -> Iterator[tuple[list, list[bool], int]]:
+    """For each sentence: its row of `x`, where something may be selected, and how many tokens to select."""
+    if n := maskable.shape[-1]:
+        columns = (x.reshape(-1, n), maskable.reshape(-1, n), _budget(maskable, rate).reshape(-1))
+        yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _take_span(
@@ -217,14 +217,9 @@ def corrupt(
     """
     checks.generator(generator)
     checks.instance("channel", channel, Channel)
-    checks.tensor("ids", ids)
     checks.integer("ignore_index", ignore_index)
-    if checks.tensor("selected", selected).dtype != torch.bool or selected.shape != ids.shape:
-        raise ValueError(
-            f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
-            f"got {selected.dtype} of shape {tuple(selected.shape)}"
-        )
-    if (selected & ~_ordinary(ids, vocabulary)).any():
+    ordinary = _ordinary(ids, vocabulary)
+    if (checks.tensor("selected", selected, checks.BOOLEAN, ids.shape) & ~ordinary).any():
         raise ValueError("selected is True at a special token; only words may be corrupted")
     # One draw decides among the three. With two (10% random; of the rest, 10% kept) it would be 81/10/9.
     u = torch.rand(ids.shape, generator=generator, dtype=torch.float64)
@@ -261,9 +256,8 @@ def mask_words(
     selection: str = "bernoulli",
 ) -> Corrupted:
     """Whole-word masking: words are selected whole; the channel still decides token by token, as in BERT."""
-    selected = select_words(
-        word_ids, _ordinary(ids, vocabulary), rate, generator=generator, selection=selection
-    )
+    maskable = _ordinary(ids, vocabulary)
+    selected = select_words(word_ids, maskable, rate, generator=generator, selection=selection)
     return corrupt(ids, selected, vocabulary, channel, generator=generator)
 
 
@@ -318,15 +312,7 @@ def _runs(x: Tensor) -> Tensor:
 
 def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
     """`word_ids` with -1 wherever nothing may be selected, so that no word reaches across a special token."""
-    if (
-        checks.tensor("word_ids", word_ids).is_floating_point()
-        or word_ids.dtype == torch.bool
-        or word_ids.shape != maskable.shape
-    ):
-        raise ValueError(
-            f"word_ids must be integers with the shape of ids, {tuple(maskable.shape)}, "
-            f"got {word_ids.dtype} of shape {tuple(word_ids.shape)}"
-        )
+    checks.tensor("word_ids", word_ids, checks.INTEGERS, maskable.shape)
     return torch.where(maskable, word_ids, -1).clamp(min=-1)
 
 
@@ -335,7 +321,4 @@ def _check_selection(maskable: Tensor, rate: float, generator: torch.Generator, 
     checks.probability("rate", rate)
     if selection not in ("bernoulli", "exact"):
         raise ValueError(f'selection must be "bernoulli" or "exact", got {selection!r}')
-    if checks.tensor("maskable", maskable).dtype != torch.bool or maskable.dim() < 1:
-        raise ValueError(
-            f"maskable must be boolean of shape (..., N), got {maskable.dtype} of {tuple(maskable.shape)}"
-        )
+    checks.tensor("maskable", maskable, checks.BOOLEAN, "(..., N)")

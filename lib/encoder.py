@@ -24,8 +24,6 @@ ACTIVATIONS = {
     "gelu_tanh": nn.GELU(approximate="tanh"),  # what GPT-1 computes: a cheaper curve, 5e-4 away at most
     "relu": nn.ReLU(),
 }
-
-
 FOUR_D: Any = None  # stands for 4 d, as in every published model of the course, until d is known
 
 
@@ -235,9 +233,8 @@ def _check_inputs(
         raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
     if positions is None and ids.shape[1] > config.max_length:
         raise ValueError(
-            f"ids has {ids.shape[1]} tokens a sentence, but this model has positions for "
-            f"{config.max_length}: shorten the text, or build it with positions="
-            f"{ids.shape[1] + config.first_position}"
+            f"ids has {ids.shape[1]} tokens a sentence, but the model has positions for {config.max_length}: "
+            f"shorten the text, or build it with positions={ids.shape[1] + config.first_position}"
         )
     _require_ids("ids", ids, ids.shape, config.vocab_size, "vocab_size")
     if segments is not None and not config.segments:
@@ -254,9 +251,7 @@ def _check_inputs(
 
 def _for_every_head(mask: Tensor, b: int, n: int) -> Tensor | None:
     if mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask must be boolean, True where attention is allowed, got {mask.dtype}: use .bool()"
-        )
+        raise TypeError(f"mask must be boolean, True where allowed, got {mask.dtype}: use .bool()")
     if mask.dim() == 2 and mask.shape == (b, n):
         mask = mask[:, None, :]  # (B, 1, N)
     elif mask.dim() != 3 or mask.shape[0] not in (1, b) or mask.shape[1] not in (1, n) or mask.shape[2] != n:
@@ -274,10 +269,8 @@ def _require_ids(name: str, ids: Tensor, shape: torch.Size, size: int, size_name
     if ids.shape != shape:
         raise ValueError(f"{name} must have the shape of ids, {tuple(shape)}, got {tuple(ids.shape)}")
     if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < size:
-        raise ValueError(
-            f"{name} must lie between 0 and {size - 1} ({size_name}={size}), "
-            f"got values from {int(ids.min())} to {int(ids.max())}"
-        )
+        got = f"values from {int(ids.min())} to {int(ids.max())}"
+        raise ValueError(f"{name} must lie between 0 and {size - 1} ({size_name}={size}), got {got}")
 
 
 def _check_config(config: Config) -> None:

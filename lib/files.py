@@ -1,8 +1,18 @@
-"""Files that appear whole or not at all."""
+"""Files: written whole or not at all, and those that installed packages carry."""
 
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
+
+
+def package_folder(module: str, requirement: str) -> Path:
+    """Where an installed package keeps its files, found without importing (so without running) it."""
+    spec = find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        advice = f"pip install --no-deps '{requirement}'"
+        raise ModuleNotFoundError(f"the package {module} is not installed: {advice}", name=module)
+    return Path(spec.submodule_search_locations[0])
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:

@@ -24,9 +24,7 @@ class Cache:
 
     def __init__(self, encoder: Encoder, batch: int, size: int) -> None:
         if not checks.instance("encoder", encoder, Encoder).config.causal:
-            raise ValueError(
-                "encoder must be causal: where a new token changes the past, no cache can hold it"
-            )
+            raise ValueError("encoder must be causal: a past that a new token changes cannot be kept")
         checks.integer("batch", batch, 0)
         checks.integer("size", size, 0)
         config, like = encoder.config, encoder.embeddings.token.weight
@@ -39,10 +37,8 @@ class Cache:
         """Hidden states of the new tokens `ids` (B, n), which attend to those in the cache and join them."""
         expected = (len(self.k), self.k.shape[1])
         if checks.tensor("ids", ids).dim() != 2 or (len(encoder.blocks), len(ids)) != expected:
-            raise ValueError(
-                f"the cache was made for {expected[0]} blocks and {expected[1]} sentences, "
-                f"got {len(encoder.blocks)} blocks and ids of shape {tuple(ids.shape)}"
-            )
+            got = f"{len(encoder.blocks)} blocks and ids of shape {tuple(ids.shape)}"
+            raise ValueError(f"the cache is for {expected[0]} blocks and {expected[1]} sentences, got {got}")
         old, new = self.length, self.length + ids.shape[1]
         if old and ids.shape[1] != 1:
             raise ValueError(f"ids must be one new token a sentence after the first read, got {ids.shape[1]}")
@@ -80,14 +76,12 @@ def generate(
     everything again for each token: the same result, for comparison.
     """
     encoder = checks.instance("model", model, CausalLM).encoder
-    if checks.tensor("ids", ids).dim() != 2 or ids.shape[1] < 1:
-        raise ValueError(f"ids must have shape (B, N) with N >= 1, got {tuple(ids.shape)}")
     encoder.check(ids)
+    if ids.shape[1] < 1:
+        raise ValueError(f"ids must have shape (B, N) with N >= 1, got {tuple(ids.shape)}")
     longest = encoder.config.max_length
     if (size := ids.shape[1] + checks.integer("new", new, 0) - 1) > longest:  # the last is not read again
-        raise ValueError(
-            f"{size + 1} tokens in all, but the model has positions for {longest} before the last"
-        )
+        raise ValueError(f"{size + 1} tokens in all, but there are positions for {longest} before the last")
     if checks.number("temperature", temperature, 0):
         checks.generator(generator)
         if temperature < COLDEST:

@@ -28,9 +28,7 @@ def contributions(vectors: Tensor, contexts: Tensor | None = None) -> Tensor:
     _require_vectors("vectors", vectors)
     contexts = torch.arange(len(vectors)) if contexts is None else contexts
     if contexts.shape != vectors.shape[:1]:
-        raise ValueError(
-            f"contexts must be one per vector, ({len(vectors)},), got shape {tuple(contexts.shape)}"
-        )
+        raise ValueError(f"contexts must be {len(vectors)}, one per vector, got {tuple(contexts.shape)}")
     _, context = contexts.unique(return_inverse=True)  # 0, 1, 2, ...
     number = int(context.max()) + 1
     if number < 2:
@@ -53,10 +51,8 @@ def standardize(vectors: Tensor, reference: Tensor | None = None) -> Tensor:
     reference = vectors if reference is None else reference
     _require_vectors("reference", reference)
     mu, sigma = reference.double().mean(0), reference.double().std(0, correction=0)  # (d,)
-    if (constant := sigma <= 1e-12 * mu.abs()).any():
-        raise ValueError(
-            f"reference must vary in every dimension; {int(constant.sum())} of {len(sigma)} are constant"
-        )
+    if constant := int((sigma <= 1e-12 * mu.abs()).sum()):
+        raise ValueError(f"reference must vary in every dimension; {constant} of {len(sigma)} are constant")
     return (vectors.double() - mu) / sigma
 
 
@@ -81,8 +77,6 @@ def _require_vectors(name: str, vectors: Tensor, dims: int | None = 2) -> None:
     if not isinstance(vectors, Tensor) or not vectors.is_floating_point():
         raise TypeError(f"{name} must be a floating-point tensor, got {type(vectors).__name__}")
     if (dims is not None and vectors.dim() != dims) or not vectors.numel():
-        raise ValueError(
-            f"{name} must have shape (M, d), with at least one vector, got {tuple(vectors.shape)}"
-        )
+        raise ValueError(f"{name} must be (M, d), at least one vector, got {tuple(vectors.shape)}")
     if not vectors.isfinite().all():
         raise ValueError(f"{name} must be finite; it holds an infinity or NaN")

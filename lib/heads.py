@@ -29,14 +29,9 @@ class MLMHead(nn.Module):
         self.apply(initialise)
 
     def forward(self, hidden: Tensor, E: Tensor) -> Tensor:
-        if checks.tensor("E", E).shape != (len(self.bias), self.W.in_features):
-            raise ValueError(
-                f"E must be the token table, (V, d), of {len(self.bias)} tokens, got {tuple(E.shape)}"
-            )
+        checks.tensor("E", E, checks.FLOATS, (len(self.bias), self.W.in_features))
         if checks.tensor("hidden", hidden).shape[-1:] != E.shape[1:]:
-            raise ValueError(
-                f"hidden must have shape (..., d) with d={E.shape[1]}, got {tuple(hidden.shape)}"
-            )
+            raise ValueError(f"hidden must be (..., d) with d={E.shape[1]}, got {tuple(hidden.shape)}")
         return nn.functional.linear(self.transform(hidden), E, self.bias)  # (..., d) -> (..., V)
 
     def transform(self, hidden: Tensor) -> Tensor:
@@ -84,9 +79,7 @@ class CausalLM(nn.Module):
         """Mean cross-entropy of each real token after the first, given those on its left."""
         hidden = self.encoder(ids, mask)  # (B, N, d)
         if mask is not None and mask.dim() != 2:
-            raise ValueError(
-                f"mask must mark the real tokens, (B, N), to choose labels, got {tuple(mask.shape)}"
-            )
+            raise ValueError(f"mask must mark the real tokens, (B, N), got {tuple(mask.shape)}")
         labels = ids if mask is None else ids.masked_fill(~mask, IGNORE_INDEX)
         return cross_entropy(self.logits(hidden[:, :-1]), labels[:, 1:])
 

@@ -47,10 +47,8 @@ def surprisal(logits: Tensor, labels: Tensor, ignore_index: int = IGNORE_INDEX) 
     x = x - x.detach().amax(-1, keepdim=True)
     log_z = torch.exp(x).sum(-1).log()  # (M,)
     if not log_z.isfinite().all():
-        raise ValueError(
-            "logits must hold no NaN, no +inf and at least one finite number at every selected position; "
-            f"{int((~log_z.isfinite()).sum())} of the {len(y)} selected positions do not"
-        )
+        wrong = f"{int((~log_z.isfinite()).sum())} of {len(y)} selected positions do not"
+        raise ValueError(f"logits must hold no NaN, no +inf and at least one finite number; {wrong}")
     # The one-hot vector of the formula only picks one logit: a look-up does it without the product.
     return log_z - x.gather(-1, y.long()[:, None]).squeeze(-1)  # (M,)
 
@@ -86,9 +84,7 @@ def conditional_entropy(
         raise ValueError("sentences must hold at least one sentence")
     total = sum(sentences.values())
     if min(sentences.values()) < 0 or not math.isclose(total, 1, abs_tol=1e-9):
-        raise ValueError(
-            f"the probabilities of sentences must be >= 0 and add up to 1, they add up to {total}"
-        )
+        raise ValueError(f"sentences must have probabilities >= 0 that add up to 1, got a sum of {total}")
     joint, context = defaultdict(float), defaultdict(float)
     for words, p in sentences.items():
         seen = tuple(words[i] for i in sorted(given))
@@ -141,9 +137,7 @@ def pseudo_log_likelihood(
     scored = _scored(ids, mask_id, scored)
     checks.integer("batch_size", batch_size, 1)
     if not callable(logits_fn):
-        raise TypeError(
-            f"logits_fn must be a function from ids (b, N) to logits (b, N, V), got {logits_fn!r}"
-        )
+        raise TypeError(f"logits_fn must be a function from ids to logits, got {logits_fn!r}")
     total = torch.zeros(len(ids), dtype=torch.float64, device=ids.device)
     with torch.no_grad():
         for holes in scored.nonzero().split(batch_size):
@@ -153,10 +147,8 @@ def pseudo_log_likelihood(
             masked[each, position] = mask_id
             logits = checks.tensor("what logits_fn returns", logits_fn(masked))  # (b, N, V)
             if logits.dim() != 3 or logits.shape[:2] != masked.shape:
-                raise ValueError(
-                    f"logits_fn must return logits of shape {(*masked.shape, 'V')} for ids of shape "
-                    f"{tuple(masked.shape)}, got {tuple(logits.shape)}"
-                )
+                wanted = (*masked.shape, "V")
+                raise ValueError(f"logits_fn must return logits of shape {wanted}, got {tuple(logits.shape)}")
             # Named by no label of the vocabulary, so that an id of -100 is refused and never skipped.
             log_p = -surprisal(logits[each, position], ids[row, position], ignore_index=-1)
             total.index_add_(0, row, log_p.double())
@@ -186,16 +178,9 @@ def _x_log_y(x: Tensor, y: Tensor) -> Tensor:
 
 def _scored(ids: Tensor, mask_id: int, scored: Tensor | None) -> Tensor:
     checks.integer("mask_id", mask_id, 0)
-    if checks.tensor("ids", ids).dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
-        raise ValueError(
-            f"ids must be integers of shape (B, N), got shape {tuple(ids.shape)} and {ids.dtype}"
-        )
+    checks.tensor("ids", ids, checks.INTEGERS, "(B, N)")
     scored = torch.ones_like(ids, dtype=torch.bool) if scored is None else scored
-    if checks.tensor("scored", scored).dtype != torch.bool or scored.shape != ids.shape:
-        raise ValueError(
-            f"scored must be boolean with the shape of ids, {tuple(ids.shape)}, "
-            f"got shape {tuple(scored.shape)} and dtype {scored.dtype}"
-        )
+    checks.tensor("scored", scored, checks.BOOLEAN, ids.shape)
     if (scored & (ids == mask_id)).any():
         raise ValueError(f"ids hold mask_id={mask_id} at a scored position: what was there cannot be scored")
     return scored

@@ -15,9 +15,7 @@ class Repeated:
     def __init__(self, values: Iterable[float]):
         self.values = tuple(map(float, values))
         if len(self.values) < 3:
-            raise ValueError(
-                f"values must be at least 3, one for each seed, to show a spread: got {self.values}"
-            )
+            raise ValueError(f"values must be at least 3, one for each seed, got {self.values}")
         self.mean, self.deviation = statistics.mean(self.values), statistics.stdev(self.values)
         self.low, self.high = min(self.values), max(self.values)
 

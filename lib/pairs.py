@@ -42,10 +42,7 @@ def next_sentence_pairs(
     documents = [_sentences(document) for document in checks.instance("documents", documents, Sequence)]
     documents = [document for document in documents if document]
     if len(documents) < 2 and next_rate < 1:
-        raise ValueError(
-            f"documents must hold at least two that are not empty, because a NOT_NEXT sentence comes from "
-            f"another document, got {len(documents)}"
-        )
+        raise ValueError(f"documents must be at least two, for a NOT_NEXT sentence, got {len(documents)}")
     pairs = []
     for d, document in enumerate(documents):
         for a, b in pairwise(document):

@@ -98,10 +98,8 @@ class LlamaConfig:
         for part in fields(self):
             checks.integer(part.name, getattr(self, part.name), 1)
         if self.d % self.heads or self.heads % self.kv_heads:
-            raise ValueError(
-                f"d must be divisible by heads and heads by kv_heads, "
-                f"got d={self.d}, heads={self.heads}, kv_heads={self.kv_heads}"
-            )
+            got = f"d={self.d}, heads={self.heads}, kv_heads={self.kv_heads}"
+            raise ValueError(f"d must be divisible by heads and heads by kv_heads, got {got}")
 
 
 LLAMA_3 = {

@@ -136,28 +136,28 @@ def material(options: argparse.Namespace) -> Material:
     """The sources that the options ask for."""
     if options.text is None:
         grammar = read_grammar(options.grammar) if options.grammar else PORTUGUESE
+        source = GrammarSource(grammar, options.batch, options.seed)
         held_out = GrammarSource(grammar, HELD_OUT, HELD_OUT_SEED)
-        identity = {"grammar": hashlib.sha256(repr(grammar.rules).encode()).hexdigest()}
-        return Material(
-            GrammarSource(grammar, options.batch, options.seed), held_out, options.evaluate_batches, identity
-        )
+        return Material(source, held_out, options.evaluate_batches, {"grammar": digest(repr(grammar.rules))})
     text = read_text(options.text)
     documents, out = split(paragraphs_of(text))
     if OBJECTIVES[options.objective].pooler:
         require_pairs(documents, out)
     tokenizer = tokenizer_of(options, [sentence for document in documents for sentence in document])
 
-    def source(documents: list[list[str]], batch: int, seed: int) -> TextSource:
+    def blocks(documents: list[list[str]], batch: int, seed: int) -> TextSource:
         ids = [tokenized(document, tokenizer) for document in documents]
         return TextSource(ids, tokenizer.vocabulary, batch, seed, options.max_length)
 
-    held_out = source(out, HELD_OUT // 4, HELD_OUT_SEED)
-    identity = {
-        "text": hashlib.sha256(text.encode()).hexdigest(),
-        "vocabulary": hashlib.sha256("\n".join(tokenizer.vocabulary).encode()).hexdigest(),
-    }
+    source = blocks(documents, options.batch, options.seed)
+    held_out = blocks(out, HELD_OUT // 4, HELD_OUT_SEED)
     batches = min(options.evaluate_batches, -(-len(held_out.blocks) // held_out.batch))
-    return Material(source(documents, options.batch, options.seed), held_out, batches, identity, tokenizer)
+    identity = {"text": digest(text), "vocabulary": digest("\n".join(tokenizer.vocabulary))}
+    return Material(source, held_out, batches, identity, tokenizer)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def require_pairs(*parts: list[list[str]]) -> None:
@@ -221,18 +221,15 @@ def plan_of(options: argparse.Namespace) -> Plan:
     return replace(plan, objective=options.objective, **given)
 
 
-def trainer_of(plan: Plan, settings: dict, source: Source, world: World) -> Trainer:
-    torch.manual_seed(settings["seed"])
-    return Trainer(plan.build(Config(**settings["config"])), source, plan.recipe, world)
-
-
 def pretrain(options: argparse.Namespace, world: World) -> int:
     """Train as the options say, from the beginning or from the last checkpoint; returns the exit code."""
     data = material(options)
     settings = decided(options, data)
     folder = options.folder or RUNS / f"{options.objective}-{fingerprint(settings)}"
     require_own_folder(folder, settings)
-    trainer = trainer_of(plan_of(options), settings, data.source, world)
+    plan = plan_of(options)
+    torch.manual_seed(options.seed)
+    trainer = Trainer(plan.build(Config(**settings["config"])), data.source, plan.recipe, world)
     checkpoints = Checkpoints(folder, fingerprint(settings))
     held_out = hold_out(trainer.objective, data.held_out, data.batches)
     resume(trainer, checkpoints)
@@ -254,7 +251,8 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
         )
     if trainer.step < options.steps:
         say(f"\nParado no passo {trainer.step} de {options.steps}; tudo foi salvo em {folder}.")
-        say("Para continuar de onde parou, repita o mesmo comando:\n  " + command_line())
+        command = " ".join(["python -m lib.pretrain", *sys.argv[1:]])
+        say(f"Para continuar de onde parou, repita o mesmo comando:\n  {command}")
         return STOPPED
     if world.leads:
         dtype = torch.float16 if options.half else torch.float32
@@ -273,9 +271,8 @@ def require_own_folder(folder: Path, settings: dict) -> None:
     try:
         other = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError):
-        raise Refusal(
-            f"{path} está danificado: apague a pasta {folder} ou escolha outra com --folder."
-        ) from None
+        told = f"{path} está danificado: apague a pasta {folder} ou escolha outra com --folder."
+        raise Refusal(told) from None
     if other != settings:
         differ = [key for key in settings if not isinstance(other, dict) or other.get(key) != settings[key]]
         raise Refusal(
@@ -355,10 +352,6 @@ def asked_to_stop(world: World) -> Iterator:
             signal.signal(number, handler)
 
 
-def command_line() -> str:
-    return " ".join(["python -m lib.pretrain", *sys.argv[1:]])
-
-
 # The options
 
 
@@ -372,18 +365,53 @@ def whole(least: int):
 
 
 def between(low: float, high: float, names: str):
-    """A number above or at `low` and below or at `high`, as `names` tells the user."""
+    """A finite number from `low` to `high`, as `names` tells the user."""
 
     def read(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not low <= value <= high:
+        if not low <= value <= high or math.isinf(value):
             raise argparse.ArgumentTypeError(f"deve ser um número {names}; veio {text!r}")
         return value
 
     return read
+
+
+# Name and value, what may be given, what is taken otherwise (None: what --preset says), and what it is for.
+# No option may be the beginning of one of torchrun's (--d, --run): it would take it for its own.
+OPTIONS = {
+    "o que ler": (
+        ("text TEXTO", Path, None, "arquivo de texto em UTF-8 (sem ele: a gramática)"),
+        ("--grammar ARQUIVO", Path, None, "arquivo com outra gramática (NOME -> peso símbolos | ...)"),
+        ("--tokenizer ARQUIVO", Path, None, "tokenizer.json a usar (padrão: treinar um no texto)"),
+        ("--vocab-size N", whole(10), 4000, "tamanho do vocabulário a treinar"),
+        ("--max-length N", whole(5), 64, "tokens por sequência, num texto"),
+    ),
+    "o que treinar (padrão: os valores de --preset)": (
+        ("--objective", OBJECTIVES, "mlm", "o que o modelo aprende a prever"),
+        ("--preset", PLANS, "curso", "de onde vêm os valores não dados"),
+        ("--width N", whole(1), None, "largura do modelo, d"),
+        ("--layers N", whole(1), None, "blocos"),
+        ("--heads N", whole(1), None, "cabeças; a largura é divisível por elas"),
+        ("--steps N", whole(1), None, "passos"),
+        ("--batch N", whole(1), None, "frases por passo, somados todos os processos"),
+        ("--lr N", between(math.ulp(0), math.inf, "maior que 0"), None, "taxa de aprendizado máxima"),
+        ("--dropout N", between(0, math.nextafter(1, 0), "de 0 até menos que 1"), None, "dropout"),
+        ("--early-rate N", between(0.01, 1, "de 0.01 a 1"), None, "fração oculta no começo; desce até 0.15"),
+        ("--seed N", whole(0), 0, "semente de tudo o que é sorteado"),
+    ),
+    "como executar": (
+        ("--folder PASTA", Path, None, "pasta do treinamento (padrão: uma para cada configuração)"),
+        ("--evaluate-every N", whole(1), None, "passos entre avaliações"),
+        ("--evaluate-batches N", whole(1), 8, "lotes por avaliação"),
+        ("--save-every N", whole(1), 200, "passos entre checkpoints"),
+        ("--half", bool, False, "grava o modelo final em float16"),
+        ("--quiet", bool, False, "sem barra de progresso"),
+        ("-h, --help", "help", None, "mostra esta ajuda"),
+    ),
+}
 
 
 class Help(argparse.HelpFormatter):
@@ -391,8 +419,20 @@ class Help(argparse.HelpFormatter):
         super().add_usage(usage, actions, groups, prefix or "uso: ")
 
 
+def add_option(group, named: str, kind, default, what: str) -> None:
+    name, _, value = named.partition(" ")
+    if kind == "help":
+        group.add_argument(*named.split(", "), action="help", help=what)
+    elif kind is bool:
+        group.add_argument(name, action="store_true", help=what)
+    elif isinstance(kind, dict):
+        group.add_argument(name, choices=kind, default=default, help=what)
+    else:
+        count = None if name.startswith("-") else "?"
+        group.add_argument(name, nargs=count, type=kind, default=default, metavar=value, help=what)
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    # No option may be the beginning of one of torchrun's (--d, --run): it would take it for its own.
     parser = argparse.ArgumentParser(
         "python -m lib.pretrain",
         description="Treina um modelo de linguagem na gramática do curso ou num texto seu. "
@@ -400,57 +440,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=Help,
         add_help=False,
     )
-    data = parser.add_argument_group("o que ler")
-    data.add_argument(
-        "text", nargs="?", type=Path, metavar="TEXTO", help="arquivo de texto em UTF-8 (sem ele: a gramática)"
-    )
-    data.add_argument(
-        "--grammar",
-        type=Path,
-        metavar="ARQUIVO",
-        help="arquivo com outra gramática (NOME -> peso símbolos | ...)",
-    )
-    data.add_argument(
-        "--tokenizer",
-        type=Path,
-        metavar="ARQUIVO",
-        help="tokenizer.json a usar (padrão: treinar um no texto)",
-    )
-    data.add_argument(
-        "--vocab-size", type=whole(10), default=4000, metavar="N", help="tamanho do vocabulário a treinar"
-    )
-    data.add_argument(
-        "--max-length", type=whole(5), default=64, metavar="N", help="tokens por sequência, num texto"
-    )
-    how = parser.add_argument_group("o que treinar (padrão: os valores de --preset)")
-    how.add_argument("--objective", choices=OBJECTIVES, default="mlm", help="o que o modelo aprende a prever")
-    how.add_argument("--preset", choices=PLANS, default="curso", help="de onde vêm os valores não dados")
-    almost_one = math.nextafter(1, 0)
-    for name, kind, what in (
-        ("width", whole(1), "largura do modelo, d"),
-        ("layers", whole(1), "blocos"),
-        ("heads", whole(1), "cabeças; a largura é divisível por elas"),
-        ("steps", whole(1), "passos"),
-        ("batch", whole(1), "frases por passo, somados todos os processos"),
-        ("lr", between(math.ulp(0), sys.float_info.max, "maior que 0"), "taxa de aprendizado máxima"),
-        ("dropout", between(0, almost_one, "de 0 até menos que 1"), "dropout"),
-        ("early-rate", between(0.01, 1, "de 0.01 a 1"), "fração oculta no começo; desce até 0.15"),
-    ):
-        how.add_argument(f"--{name}", type=kind, metavar="N", help=what)
-    how.add_argument("--seed", type=whole(0), default=0, metavar="N", help="semente de tudo o que é sorteado")
-    run = parser.add_argument_group("como executar")
-    run.add_argument(
-        "--folder",
-        type=Path,
-        metavar="PASTA",
-        help="pasta do treinamento (padrão: uma para cada configuração)",
-    )
-    run.add_argument("--evaluate-every", type=whole(1), metavar="N", help="passos entre avaliações")
-    run.add_argument("--evaluate-batches", type=whole(1), default=8, metavar="N", help="lotes por avaliação")
-    run.add_argument("--save-every", type=whole(1), default=200, metavar="N", help="passos entre checkpoints")
-    run.add_argument("--half", action="store_true", help="grava o modelo final em float16")
-    run.add_argument("--quiet", action="store_true", help="sem barra de progresso")
-    run.add_argument("-h", "--help", action="help", help="mostra esta ajuda")
+    for title, group in OPTIONS.items():
+        made = parser.add_argument_group(title)
+        for option in group:
+            add_option(made, *option)
     options = parser.parse_args(arguments)
     plan = plan_of(options)
     for name in PLAN_OPTIONS:
@@ -476,9 +469,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return pretrain(options, world)
         except FloatingPointError:
-            return refuse(
-                world, f"o treinamento divergiu; diminua a taxa de aprendizado (--lr {options.lr})."
-            )
+            told = f"o treinamento divergiu; diminua a taxa de aprendizado (--lr {options.lr})."
+            return refuse(world, told)
         except OSError as error:
             return refuse(world, f"não consegui gravar em {error.filename}: {error.strerror}.")
         except (Refusal, ValueError) as error:

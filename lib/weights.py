@@ -6,7 +6,6 @@ error that names it. Nothing in a file is ever executed: `.safetensors` holds nu
 read with `weights_only=True`, which refuses any code inside. Nothing is downloaded either.
 """
 
-import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 
 from lib import checks
 from lib.encoder import Config, Encoder
+from lib.files import package_folder
 from lib.heads import CausalLM, MaskedLM
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -70,11 +70,9 @@ def minilm() -> Encoder:
 
 def antiberty() -> MaskedLM:
     """AntiBERTy: a real masked model with its real head, whose words are the amino acids of antibodies."""
-    folder = package_folder("antiberty", "antiberty==0.1.3")
+    folder = package_folder("antiberty", "antiberty==0.1.3") / "trained_models" / "AntiBERTy_md_smooth"
     # The file also holds three classifiers of antibodies, which the course has no use for.
-    return load_masked_lm(
-        folder / "trained_models" / "AntiBERTy_md_smooth", ignore=("cls.species", "cls.chain", "cls.graft")
-    )
+    return load_masked_lm(folder, ignore=("cls.species", "cls.chain", "cls.graft"))
 
 
 def load_encoder(folder: str | Path, ignore: tuple[str, ...] = ()) -> Encoder:
@@ -82,8 +80,7 @@ def load_encoder(folder: str | Path, ignore: tuple[str, ...] = ()) -> Encoder:
 
     `ignore` lists beginnings of tensor names that are in the file and are not wanted.
     """
-    settings, tensors = read_config(folder), read_tensors(folder)
-    return encoder_from(settings, tensors, ignore)
+    return encoder_from(read_config(folder), read_tensors(folder), ignore)
 
 
 def load_masked_lm(folder: str | Path, ignore: tuple[str, ...] = ()) -> MaskedLM:
@@ -93,10 +90,9 @@ def load_masked_lm(folder: str | Path, ignore: tuple[str, ...] = ()) -> MaskedLM
 
 def encoder_from(settings: Mapping, tensors: Mapping[str, Tensor], ignore: tuple[str, ...] = ()) -> Encoder:
     """An encoder from the settings of a config.json and a dictionary of tensors."""
-    heads = ("cls.", "lm_head.")
     names, tensors = _names(settings), _canonical(settings, tensors)
     config = read_settings(settings, pooler="pooler.dense.weight" in tensors)
-    return fill(Encoder(config), tensors, names, (*heads, *ignore)).eval()
+    return fill(Encoder(config), tensors, names, ("cls.", "lm_head.", *ignore)).eval()
 
 
 def masked_lm_from(
@@ -109,12 +105,9 @@ def masked_lm_from(
     config = read_settings(settings, pooler="pooler.dense.weight" in tensors)
     head = BERT_HEAD if settings["model_type"] == "bert" else ROBERTA_HEAD
     names = {f"encoder.{ours}": theirs for ours, theirs in names.items()} | head
-    # The decoder is the token table and the bias once more; a file in which it is not was never tied.
     decoder = "cls.predictions.decoder" if settings["model_type"] == "bert" else "lm_head.decoder"
-    twins = {f"{decoder}.weight": "embeddings.word_embeddings.weight", f"{decoder}.bias": head["head.bias"]}
-    for copy, original in twins.items():
-        if copy in tensors and original in tensors and not torch.equal(tensors[copy], tensors[original]):
-            raise ValueError(f"{copy} differs from {original}: this model's unembedding is not tied")
+    _require_tied(tensors, f"{decoder}.weight", "embeddings.word_embeddings.weight")
+    _require_tied(tensors, f"{decoder}.bias", head["head.bias"])
     # BertForPreTraining also stores its next-sentence layer, which is not part of a masked model.
     return fill(MaskedLM(config), tensors, names, (decoder, "cls.seq_relationship", *ignore)).eval()
 
@@ -126,9 +119,7 @@ def causal_lm_from(
     names, tensors = _names(settings), _canonical(settings, tensors)
     config = read_settings(settings, pooler=False)
     names = {f"encoder.{ours}": theirs for ours, theirs in names.items()}
-    copy, original = tensors.get("lm_head.weight"), tensors.get("tokens_embed.weight")
-    if copy is not None and original is not None and not torch.equal(copy, original):
-        raise ValueError("lm_head.weight differs from tokens_embed.weight: the unembedding is not tied")
+    _require_tied(tensors, "lm_head.weight", "tokens_embed.weight")
     return fill(CausalLM(config), tensors, names, ("lm_head.weight", *ignore)).eval()
 
 
@@ -137,10 +128,8 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in PREFIX:
         raise ValueError(f"model_type must be one of {', '.join(PREFIX)}; config.json says {kind!r}")
-    if settings.get("position_embedding_type", "absolute") != "absolute":
-        raise ValueError(
-            f"position_embedding_type must be 'absolute', got {settings['position_embedding_type']!r}"
-        )
+    if (positions := settings.get("position_embedding_type", "absolute")) != "absolute":
+        raise ValueError(f"position_embedding_type must be 'absolute', got {positions!r}")
     gpt = kind == "openai-gpt"
     activation = settings.get("afn" if gpt else "hidden_act", "gelu")
     # OpenAI's "gelu" has always meant the tanh curve.
@@ -201,10 +190,8 @@ def fill(
     for ours, parameter in module.state_dict().items():
         theirs, tensor = wanted[ours], state[ours]
         if tensor.shape != parameter.shape:
-            raise ValueError(
-                f"{theirs} has shape {tuple(tensor.shape)}, but the configuration asks for "
-                f"{tuple(parameter.shape)} ({ours})"
-            )
+            wanted = f"{tuple(parameter.shape)} ({ours})"
+            raise ValueError(f"{theirs} has shape {tuple(tensor.shape)}, the configuration asks for {wanted}")
         if not tensor.is_floating_point() or not checks.all_finite(tensor):
             raise ValueError(f"{theirs} must hold finite floating-point numbers, and it does not")
     module.load_state_dict(state)
@@ -243,14 +230,10 @@ def read_tensors(folder: str | Path) -> dict[str, Tensor]:
     raise FileNotFoundError(f"{folder} holds neither {safe.name} nor {pickled.name}")
 
 
-def package_folder(module: str, requirement: str) -> Path:
-    """Where an installed package keeps its files, found without importing (so without running) it."""
-    spec = importlib.util.find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(
-            f"the package {module} is not installed: pip install --no-deps '{requirement}'", name=module
-        )
-    return Path(spec.submodule_search_locations[0])
+def _require_tied(tensors: Mapping[str, Tensor], copy: str, original: str) -> None:
+    """The decoder is the token table (and the bias) once more; a file in which it is not was never tied."""
+    if copy in tensors and original in tensors and not torch.equal(tensors[copy], tensors[original]):
+        raise ValueError(f"{copy} differs from {original}: this model's unembedding is not tied")
 
 
 def _names(settings: Mapping) -> dict[str, str]:

@@ -20,29 +20,23 @@ Any grammar will do:
 >>> hidden = posterior(grammar, "a manga [MASK]")[2]
 >>> {word: round(hidden[i].item(), 3) for i, word in enumerate(grammar.vocabulary) if hidden[i] > 0}
 {'madura': 0.375, 'doce': 0.125, 'rasgada': 0.5}
->>> print(floors(grammar).bidirectional)
+>>> print(bidirectional_floor(grammar))
 0.5558 nats (exact)
 """
 
-from lib.corpus.entropy import Floor, Floors, bidirectional_floor, causal_floor, floors, mlm_floor
+from lib.corpus.entropy import bidirectional_floor, causal_floor, mlm_floor
 from lib.corpus.grammar import Grammar
 from lib.corpus.inference import leave_one_out, log_probability, next_word, posterior, topic_log_joint
 from lib.corpus.next_sentence import next_sentence_floor, next_sentence_posterior, pair_posterior
 from lib.corpus.portuguese import PORTUGUESE
-from lib.corpus.sampling import Sentence, Sentences, Span, ambiguous_words, paragraphs, sample
+from lib.corpus.sampling import ambiguous_words, paragraphs, sample
 
 __all__ = [
     "PORTUGUESE",
-    "Floor",
-    "Floors",
     "Grammar",
-    "Sentence",
-    "Sentences",
-    "Span",
     "ambiguous_words",
     "bidirectional_floor",
     "causal_floor",
-    "floors",
     "leave_one_out",
     "log_probability",
     "mlm_floor",

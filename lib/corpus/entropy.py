@@ -12,16 +12,16 @@ the sums is given with a 95% interval (central limit theorem; the bias of a rati
 below it). Averaging entropies, not log-probabilities of the words drawn, has the same mean and less variance.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
+from torch import Tensor
 
 from lib import checks
-from lib.corpus.grammar import Adjacency, Grammar
+from lib.corpus.grammar import Grammar
 from lib.corpus.inference import (
     TINY,
     channel_posterior,
@@ -32,7 +32,7 @@ from lib.corpus.inference import (
     posterior,
 )
 from lib.corpus.sampling import sample
-from lib.corruption import BERT_CHANNEL, MASK_ONLY, Channel, corrupt, select_tokens
+from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
 from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 ENUMERABLE = 200_000
@@ -57,24 +57,6 @@ class Floor:
     def __str__(self) -> str:
         kind = "exact" if self.exact else f"± {self.half_width:.4f}, 95%, {self.sentences} sentences"
         return f"{self.value:.4f} nats ({kind})"
-
-
-@dataclass(frozen=True)
-class Floors:
-    causal: Floor
-    bidirectional: Floor
-    mlm: Floor
-    mlm_channel: Floor
-
-
-def floors(grammar: Grammar, sentences: int = 4096, seed: int = 0, rate: float = 0.15) -> Floors:
-    """The four floors, the two MLM ones at a `rate` of selected words."""
-    return Floors(
-        causal_floor(grammar, sentences, seed),
-        bidirectional_floor(grammar, sentences, seed),
-        mlm_floor(grammar, MASK_ONLY, rate, sentences, seed),
-        mlm_floor(grammar, BERT_CHANNEL, rate, sentences, seed),
-    )
 
 
 def causal_floor(grammar: Grammar, sentences: int = 4096, seed: int = 0, limit: int = ENUMERABLE) -> Floor:
@@ -136,7 +118,7 @@ def mlm_floor(
     return _estimate(grammar, sentences, seed, losses)
 
 
-def row_entropies(probabilities: torch.Tensor) -> torch.Tensor:
+def row_entropies(probabilities: Tensor) -> Tensor:
     """Entropy in nats over the last dimension; a row of zeros (padding) has entropy 0."""
     return torch.special.entr(probabilities).sum(-1)
 
@@ -146,7 +128,7 @@ def expected_length(grammar: Grammar) -> float:
     return float(sum(n * p for n, p in enumerate(length_distribution(grammar))))
 
 
-def length_distribution(grammar: Grammar, tail: float = 1e-15) -> torch.Tensor:
+def length_distribution(grammar: Grammar, tail: float = 1e-15) -> Tensor:
     """P(a sentence has n words) for n = 0, 1, ..., up to a remaining mass of at most `tail`."""
     alive = torch.zeros_like(grammar.node_end)  # (Q,)
     alive[: len(grammar.topics)] = grammar.topic_prior
@@ -158,7 +140,7 @@ def length_distribution(grammar: Grammar, tail: float = 1e-15) -> torch.Tensor:
     return torch.stack(distribution)
 
 
-def sentence_table(grammar: Grammar, limit: int = ENUMERABLE) -> tuple[torch.Tensor, torch.Tensor] | None:
+def sentence_table(grammar: Grammar, limit: int = ENUMERABLE) -> tuple[Tensor, Tensor] | None:
     """Every sentence (padded ids) and its probability, or None if there are more than `limit`."""
     if _derivations(grammar) > READINGS * limit:
         return None
@@ -204,7 +186,7 @@ def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
     return ratio_of_sums(loss, count)
 
 
-def ratio_of_sums(loss: torch.Tensor, count: torch.Tensor) -> Floor:
+def ratio_of_sums(loss: Tensor, count: Tensor) -> Floor:
     """Loss per token from losses and token counts of independent draws, with its 95% interval."""
     value = loss.sum() / count.sum()
     residual = loss - value * count
@@ -212,7 +194,7 @@ def ratio_of_sums(loss: torch.Tensor, count: torch.Tensor) -> Floor:
     return Floor(float(value), float(half_width), False, len(loss))
 
 
-def _batches(ids: torch.Tensor) -> list[torch.Tensor]:
+def _batches(ids: Tensor) -> list[Tensor]:
     """Rows sorted by length in blocks, so that a block holds few different lengths."""
     return list(torch.argsort((ids != PAD).sum(1), stable=True).split(BATCH))
 
@@ -224,14 +206,12 @@ def _mlm_exact(grammar: Grammar, channel: Channel, rate: float, limit: int) -> f
     only_masks = channel.mask == 1
     if not only_masks and sum(symbols**n for n, p in enumerate(lengths) if p > 0) <= limit:
         seen = range(len(SPECIAL_TOKENS), len(grammar))
-        observed = (
-            torch.tensor(list(itertools.product((MASK, *seen), repeat=n)))
-            for n, p in enumerate(lengths)
-            if p > 0
-        )
-        return sum(_observation_losses(grammar, rows, channel, rate) for rows in observed) / expected_length(
-            grammar
-        )
+        lost = 0.0
+        for n, p in enumerate(lengths):
+            if p > 0:
+                observed = torch.tensor(list(itertools.product((MASK, *seen), repeat=n)))
+                lost += _observation_losses(grammar, observed, channel, rate)
+        return lost / expected_length(grammar)
     table = sentence_table(grammar, limit) if only_masks else None
     if table is None or len(table[0]) * 2 ** (len(lengths) - 1) > limit:
         return None
@@ -248,7 +228,7 @@ def _mlm_exact(grammar: Grammar, channel: Channel, rate: float, limit: int) -> f
     return total / (rate * expected_length(grammar))
 
 
-def _observation_losses(grammar: Grammar, observed: torch.Tensor, channel: Channel, rate: float) -> float:
+def _observation_losses(grammar: Grammar, observed: Tensor, channel: Channel, rate: float) -> float:
     """Sum over rows y and positions i of P(y, i selected) H(w_i | y, i selected) / rate."""
     total = 0.0
     for rows in observed.split(BATCH):
@@ -312,15 +292,15 @@ def _successors(grammar: Grammar, belief: Belief) -> list[tuple[int, Belief, flo
     return successors
 
 
-def _adjacency(grammar: Grammar) -> Adjacency:
-    """Python lists of the automaton, made once per grammar: walking beliefs touches few arcs at a time."""
-    if not hasattr(grammar, "_adjacency"):
-        outgoing: list[list[tuple[int, int, float]]] = [[] for _ in range(grammar.node_end.numel())]
-        arcs = (grammar.arc_source, grammar.arc_class, grammar.arc_target, grammar.arc_probability)
-        for source, klass, target, probability in zip(*(column.tolist() for column in arcs), strict=True):
-            outgoing[source].append((klass, target, probability))
-        class_words = [
-            [(w, float(row[w])) for w in row.nonzero().flatten().tolist()] for row in grammar.emission
-        ]
-        grammar._adjacency = outgoing, class_words, grammar.node_end.tolist()
-    return grammar._adjacency
+@lru_cache(maxsize=32)
+def _adjacency(grammar: Grammar) -> tuple[list[list[tuple[int, int, float]]], list[list], list[float]]:
+    """Arcs (class, target, probability) out of each node, words (id, emission) of each class, node_end.
+
+    As Python lists, made once per grammar: walking beliefs touches few arcs at a time.
+    """
+    outgoing = [[] for _ in range(grammar.node_end.numel())]
+    arcs = (grammar.arc_source, grammar.arc_class, grammar.arc_target, grammar.arc_probability)
+    for source, *arc in zip(*(column.tolist() for column in arcs), strict=True):
+        outgoing[source].append(tuple(arc))
+    words = [[(w, float(row[w])) for w in row.nonzero().flatten().tolist()] for row in grammar.emission]
+    return outgoing, words, grammar.node_end.tolist()

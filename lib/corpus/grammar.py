@@ -19,14 +19,13 @@ Tokens
     a sentence enters a model as `[CLS] w1 ... wn [SEP]`, and as a next word `[SEP]` stands for "end".
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from lib.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
 
@@ -43,10 +42,6 @@ class Expansion:
     rest: tuple[str, ...]
 
 
-# The arcs (class, target, probability) out of each node, the words (id, emission) of each class, node_end.
-Adjacency = tuple[list[list[tuple[int, int, float]]], list[list[tuple[int, float]]], list[float]]
-
-
 class Grammar:
     """A compiled grammar. See the module docstring for the form of `rules`.
 
@@ -55,8 +50,6 @@ class Grammar:
     attributes  labels of lexical classes, e.g. `{"N_animal": {"pos": "NOUN", "sense": "animal"}}`
     extra_words words of the vocabulary that the grammar never emits (for tasks built on it)
     """
-
-    _adjacency: Adjacency  # made by `lib.corpus.entropy` where it is asked for
 
     def __init__(
         self,
@@ -69,20 +62,21 @@ class Grammar:
     ):
         self.rules = _checked_rules(rules, start)
         self.start = start
-        self.lexical = {name for name, alternatives in self.rules.items() if self._is_lexical(alternatives)}
+        self.lexical = {
+            name
+            for name, alternatives in self.rules.items()
+            if all(len(body) == 1 and self._is_word(body[0]) for _, body in alternatives)
+        }
         self._set_topics(topics if isinstance(topics, Mapping) else {name: name for name in topics})
         self.vocabulary = Vocabulary((*SPECIAL_TOKENS, *self._distinct_words(extra_words)))
         self._compile()
-        self.attributes = (
-            {name: dict(attributes.get(name, {})) for name in self.classes} if attributes else {}
-        )
-        if unknown := set(attributes or ()) - set(self.classes):
-            raise ValueError(
-                f"attributes: {sorted(unknown)[:5]} are not lexical classes that the grammar uses"
-            )
+        attributes = attributes or {}
+        self.attributes = {name: dict(attributes.get(name, {})) for name in self.classes}
+        if unknown := set(attributes) - set(self.classes):
+            raise ValueError(f"attributes: {sorted(unknown)[:5]} are no lexical classes of the grammar")
 
     @classmethod
-    def from_text(cls, text: str, start: str = "S", **options) -> Grammar:
+    def from_text(cls, text: str, start: str = "S", **options) -> "Grammar":
         """Read lines `NAME -> weight symbols | weight symbols`; no weight means 1, `#` starts a comment."""
         rules: dict[str, list[tuple[float, str]]] = {}
         for number, line in enumerate(text.splitlines(), 1):
@@ -91,9 +85,7 @@ class Grammar:
                 continue
             name, arrow, bodies = (part.strip() for part in line.partition("->"))
             if not arrow or not name or " " in name:
-                raise ValueError(
-                    f"text must hold lines 'NAME -> weight symbols | ...', got {line!r} in line {number}"
-                )
+                raise ValueError(f"text must hold 'NAME -> weight symbols', got {line!r} in line {number}")
             for body in bodies.split("|"):
                 weight = re.match(r"\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?=\s|$)", body)
                 entry = (float(weight[1]), body[weight.end() :].strip()) if weight else (1.0, body.strip())
@@ -112,32 +104,32 @@ class Grammar:
 
     # -- words and ids
 
-    def encode(self, sentence: str | Sequence[str]) -> torch.Tensor:
+    def encode(self, sentence: str | Sequence[str]) -> Tensor:
         """Ids of a sentence's words, `[MASK]` allowed; a word that is not in the vocabulary is an error."""
         words = sentence.split() if isinstance(sentence, str) else list(sentence)
         if not words:
             raise ValueError("sentence must hold at least one word, got none")
         if unknown := [word for word in words if word not in self.vocabulary.ids]:
-            raise ValueError(f"sentence must hold words of the vocabulary of {len(self)}; {unknown} are not")
+            raise ValueError(
+                f"sentence must hold known words; {unknown} are not in the vocabulary of {len(self)}"
+            )
         return torch.tensor([self.vocabulary.ids[word] for word in words])  # (N,)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Words of a row of ids, without padding."""
         return [self.vocabulary[int(i)] for i in ids if int(i) != PAD]
 
-    def class_labels(self, attribute: str) -> tuple[torch.Tensor, tuple[str, ...]]:
+    def class_labels(self, attribute: str) -> tuple[Tensor, tuple[str, ...]]:
         """Label id of each lexical class (0 where it has none) and the label names, `""` being number 0."""
         names = ("", *sorted({a[attribute] for a in self.attributes.values() if attribute in a}))
         index = {name: i for i, name in enumerate(names)}
-        labels = [index[self.attributes.get(name, {}).get(attribute, "")] for name in self.classes]
+        labels = [index[self.attributes[name].get(attribute, "")] for name in self.classes]
         return torch.tensor(labels), names
 
     # -- compilation
 
-    def _is_lexical(self, alternatives) -> bool:
-        return all(
-            len(body) == 1 and body[0] not in self.rules and not _is_mark(body[0]) for _, body in alternatives
-        )
+    def _is_word(self, symbol: str) -> bool:
+        return symbol not in self.rules and not _is_mark(symbol)
 
     def _set_topics(self, topics: Mapping[str, str]) -> None:
         self.topics = tuple(topics) or (self.start,)
@@ -155,13 +147,13 @@ class Grammar:
         self.topic_prior = torch.tensor(list(prior.values()), dtype=torch.float64)  # (T,)
 
     def _distinct_words(self, extra_words: Sequence[str]) -> list[str]:
-        symbols = (
-            symbol for alternatives in self.rules.values() for _, body in alternatives for symbol in body
-        )
-        words = dict.fromkeys(s for s in symbols if s not in self.rules and not _is_mark(s))
-        words.update(dict.fromkeys(extra_words))
+        bodies = (body for alternatives in self.rules.values() for _, body in alternatives)
+        found = (symbol for body in bodies for symbol in body if self._is_word(symbol))
+        words = dict.fromkeys((*found, *extra_words))
         if clash := [word for word in words if word in SPECIAL_TOKENS]:
             raise ValueError(f"rules: {clash} are special tokens, which a grammar cannot emit")
+        if not words:
+            raise ValueError(f"rules: {self.start!r} can give sentences with no words only")
         return list(words)
 
     def _steps(self, stack: tuple[str, ...], depth: int = 0) -> dict[Expansion, float]:
@@ -231,7 +223,7 @@ class Grammar:
         del self._known_openings
         self._check_that_sentences_end()
 
-    def _emission(self) -> torch.Tensor:
+    def _emission(self) -> Tensor:
         emission = torch.zeros(len(self.classes), len(self), dtype=torch.float64)  # (C, V)
         for i, name in enumerate(self.classes):
             for weight, body in self.rules.get(name, [(1.0, (name,))]):
@@ -248,7 +240,7 @@ class Grammar:
             can_end = grown
         if not can_end.all():
             raise ValueError(
-                "rules: some sentence can never end; give each recursion an alternative that stops"
+                "rules: some sentence can never end: a recursion lacks an alternative that stops"
             )
 
 
@@ -258,14 +250,15 @@ def _is_mark(symbol: str) -> bool:
 
 def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, ...]]]]:
     if not isinstance(rules, Mapping):
-        raise TypeError(
-            f"rules must be a mapping from nonterminal to alternatives, got {type(rules).__name__}"
-        )
+        raise TypeError(f"rules must map nonterminals to alternatives, got {type(rules).__name__}")
     if start not in rules:
         raise ValueError(f"start: {start!r} has no rule")
     checked = {}
     for name, alternatives in rules.items():
-        alternatives = [(float(weight), tuple(_symbols(body))) for weight, body in alternatives]
+        alternatives = [
+            (float(weight), tuple(body.split() if isinstance(body, str) else body))
+            for weight, body in alternatives
+        ]
         if not alternatives:
             raise ValueError(f"rules: {name!r} has no alternative")
         if bad := [weight for weight, _ in alternatives if not (math.isfinite(weight) and weight > 0)]:
@@ -275,10 +268,6 @@ def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, 
         total = math.fsum(weight for weight, _ in alternatives)
         checked[name] = [(weight / total, body) for weight, body in alternatives]
     return checked
-
-
-def _symbols(body: str | Sequence[str]) -> Sequence[str]:
-    return body.split() if isinstance(body, str) else body
 
 
 def _check_brackets(name: str, body: tuple[str, ...]) -> None:

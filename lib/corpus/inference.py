@@ -8,26 +8,24 @@ the OTHER positions; every posterior of this module is a cavity times the eviden
 The length is part of what is seen: a bidirectional model sees `[SEP]` at its place. A causal model does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
+from lib import checks
 from lib.corpus.grammar import Grammar
 from lib.corruption import Channel
 from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 CHUNK = 128
 TINY = torch.finfo(torch.float64).tiny
-Sentence = str | Sequence[str] | torch.Tensor
+Sentence = str | Sequence[str] | Tensor
 
 
-def evidence(
-    grammar: Grammar, observed: torch.Tensor, channel: Channel, rate: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def evidence(grammar: Grammar, observed: Tensor, channel: Channel, rate: float) -> tuple[Tensor, Tensor]:
     """Likelihoods (B, N, V) of what is seen: at a position known to be selected, and at any other.
 
     Each word is selected with probability `rate`, independently of all others, and then passes the channel.
@@ -51,10 +49,10 @@ def posterior(
     grammar: Grammar,
     sentence: Sentence,
     *,
-    hidden: torch.Tensor | Sequence[bool] | None = None,
+    hidden: Tensor | Sequence[bool] | None = None,
     channel: Channel | None = None,
     rate: float = 0.15,
-) -> torch.Tensor:
+) -> Tensor:
     """P(word | what is seen) at each position: `(N, V)` for one sentence, `(B, N, V)` for padded rows of ids.
 
     Without `channel`, `[MASK]` hides a word and so does a True in `hidden` (a word known to be replaced at
@@ -78,12 +76,12 @@ def posterior(
 
 def channel_posterior(
     grammar: Grammar,
-    observed: torch.Tensor,
-    own: torch.Tensor,
+    observed: Tensor,
+    own: Tensor,
     channel: Channel,
     rate: float = 0.15,
-    topics: torch.Tensor | None = None,
-) -> torch.Tensor:
+    topics: Tensor | None = None,
+) -> Tensor:
     """P(w_i | `own` seen at i, i selected, `observed` seen at every other position), all `(B, N)` ids.
 
     With `own` equal to `observed` this is the posterior of a corrupted sentence. With an independent draw it
@@ -99,14 +97,14 @@ def channel_posterior(
     return result
 
 
-def leave_one_out(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+def leave_one_out(grammar: Grammar, sentence: Sentence) -> Tensor:
     """P(word i | all the other words) for each i: the posterior of each word were it the only one hidden."""
     ids, single = _batch(grammar, sentence)
     result = _normalised(_cavities(grammar, ids))
     return result[0] if single else result
 
 
-def next_word(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+def next_word(grammar: Grammar, sentence: Sentence) -> Tensor:
     """P(next | words to the left) for each prefix: `(N+1, V)`, or `(B, N+1, V)` for padded rows of ids.
 
     Row i is the distribution of word i (row 0 has no left context); `[SEP]` is the end of the sentence.
@@ -120,7 +118,7 @@ def next_word(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
     return result[0] if single else result
 
 
-def _next_word(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
+def _next_word(grammar: Grammar, ids: Tensor) -> Tensor:
     batch, length = ids.shape
     alpha = _initial(grammar).expand(batch, -1).T  # (Q, B)
     rows = []
@@ -140,32 +138,28 @@ def _next_word(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
     return torch.stack(rows, 1)  # (B, N+1, V)
 
 
-def log_probability(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
+def log_probability(grammar: Grammar, sentence: Sentence) -> Tensor:
     """log P(sentence), end included: a scalar or `(B,)`; -inf for what the grammar cannot give."""
     return torch.logsumexp(topic_log_joint(grammar, sentence), dim=-1)
 
 
-def topic_log_joint(grammar: Grammar, sentence: Sentence) -> torch.Tensor:
-    """log P(topic, sentence): `(T,)`, or `(B, T)` for padded rows of ids. [MASK] is summed out."""
+def topic_log_joint(
+    grammar: Grammar, sentence: Sentence, channel: Channel | None = None, rate: float = 0.15
+) -> Tensor:
+    """log P(topic, what is seen): `(T,)`, or `(B, T)` for padded rows of ids. [MASK] is summed out.
+
+    With `channel`, the sentence was corrupted as in `posterior`.
+    """
     ids, single = _batch(grammar, sentence)
     result = torch.zeros(len(ids), len(grammar.topics), dtype=torch.float64)
     for rows, length in _by_length(ids):
-        result[rows] = _topic_log_joint(grammar, visible_evidence(grammar, ids[rows, :length]))
+        seen = ids[rows, :length]
+        likely = evidence(grammar, seen, channel, rate)[1] if channel else visible_evidence(grammar, seen)
+        result[rows] = _topic_log_joint(grammar, likely)
     return result[0] if single else result
 
 
-def channel_topic_log_joint(
-    grammar: Grammar, observed: torch.Tensor, channel: Channel, rate: float = 0.15
-) -> torch.Tensor:
-    """log P(topic, what is seen) `(B, T)` for corrupted rows of ids."""
-    ids, _ = _batch(grammar, observed)
-    result = torch.zeros(len(ids), len(grammar.topics), dtype=torch.float64)
-    for rows, length in _by_length(ids):
-        result[rows] = _topic_log_joint(grammar, evidence(grammar, ids[rows, :length], channel, rate)[1])
-    return result
-
-
-def _topic_log_joint(grammar: Grammar, likelihoods: torch.Tensor) -> torch.Tensor:
+def _topic_log_joint(grammar: Grammar, likelihoods: Tensor) -> Tensor:
     batch, length, _ = likelihoods.shape
     likelihood = likelihoods @ grammar.emission.T  # (B, N, C)
     beta = grammar.node_end[:, None].expand(-1, batch)  # (Q, B)
@@ -180,9 +174,7 @@ def _topic_log_joint(grammar: Grammar, likelihoods: torch.Tensor) -> torch.Tenso
     return (topics * grammar.topic_prior).log() + log_scale[:, None]
 
 
-def messages(
-    grammar: Grammar, likelihoods: torch.Tensor, topics: torch.Tensor | None = None
-) -> tuple[torch.Tensor, torch.Tensor]:
+def messages(grammar: Grammar, likelihoods: Tensor, topics: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Cavities `(B, N, V)`, up to a factor per position, and log P(evidence) `(B,)`; all of length N.
 
     `topics` `(B, T)` takes the place of the grammar's own distribution of topics.
@@ -211,46 +203,45 @@ def messages(
     for i in reversed(range(length)):
         arcs = layers[i]
         ahead = beta[grammar.arc_target[arcs]] * grammar.arc_probability[arcs, None]  # (A_i, B)
-        both = _scatter(
-            alphas[i][grammar.arc_source[arcs]] * ahead, grammar.arc_class[arcs], len(grammar.classes)
-        )
-        cavity[:, i] = both.T @ grammar.emission  # (B, V)
+        both = alphas[i][grammar.arc_source[arcs]] * ahead  # (A_i, B)
+        by_class = _scatter(both, grammar.arc_class[arcs], len(grammar.classes))  # (C, B)
+        cavity[:, i] = by_class.T @ grammar.emission  # (B, V)
         ahead = ahead * likelihood[:, i].T[grammar.arc_class[arcs]]
         beta = _scatter(ahead, grammar.arc_source[arcs], grammar.node_end.numel())  # (Q, B)
         beta = beta / beta.amax(0).clamp_min(TINY)
     return cavity, log_total + at_end.log()
 
 
-def visible_evidence(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
+def visible_evidence(grammar: Grammar, ids: Tensor) -> Tensor:
     """One-hot where a word is seen, ones where `[MASK]` hides it: `(B, N, V)`."""
     seen = F.one_hot(ids, len(grammar)).double()
     return torch.where((ids == MASK).unsqueeze(-1), 1.0, seen)
 
 
-def _cavities(grammar: Grammar, ids: torch.Tensor) -> torch.Tensor:
+def _cavities(grammar: Grammar, ids: Tensor) -> Tensor:
     cavity = torch.zeros(*ids.shape, len(grammar), dtype=torch.float64)  # (B, N, V)
     for rows, length in _by_length(ids):
         cavity[rows, :length], _ = messages(grammar, visible_evidence(grammar, ids[rows, :length]))
     return cavity
 
 
-def _normalised(weights: torch.Tensor) -> torch.Tensor:
+def _normalised(weights: Tensor) -> Tensor:
     """Rows that sum to 1; rows of zeros, which only padding has, stay zero."""
     return weights / weights.sum(-1, keepdim=True).clamp_min(TINY)
 
 
-def _initial(grammar: Grammar) -> torch.Tensor:
+def _initial(grammar: Grammar) -> Tensor:
     alpha = torch.zeros(grammar.node_end.numel(), dtype=torch.float64)  # (Q,)
     alpha[: len(grammar.topics)] = grammar.topic_prior
     return alpha
 
 
-def _scatter(rows: torch.Tensor, index: torch.Tensor, size: int) -> torch.Tensor:
+def _scatter(rows: Tensor, index: Tensor, size: int) -> Tensor:
     return torch.zeros(size, rows.shape[1], dtype=rows.dtype).index_add_(0, index, rows)
 
 
 @lru_cache(maxsize=256)
-def _layers(grammar: Grammar, length: int) -> tuple[torch.Tensor, ...]:
+def _layers(grammar: Grammar, length: int) -> tuple[Tensor, ...]:
     """Arcs that some sentence of this length uses at each position: the others would only add zeros."""
     source, target = grammar.arc_source, grammar.arc_target
     ahead = [grammar.node_end > 0]
@@ -268,26 +259,22 @@ def _layers(grammar: Grammar, length: int) -> tuple[torch.Tensor, ...]:
     return tuple(layers)
 
 
-def _batch(grammar: Grammar, sentence: Sentence) -> tuple[torch.Tensor, bool]:
-    if not isinstance(sentence, torch.Tensor):
+def _batch(grammar: Grammar, sentence: Sentence) -> tuple[Tensor, bool]:
+    if not isinstance(sentence, Tensor):
         return grammar.encode(sentence).unsqueeze(0), True
     if sentence.dim() not in (1, 2) or sentence.dtype != torch.long or sentence.numel() == 0:
-        raise ValueError(
-            f"sentence must be ids (N,) or (B, N), got {sentence.dtype} of shape {tuple(sentence.shape)}"
-        )
+        raise ValueError(f"sentence must be ids (N,) or (B, N), got {checks.seen(sentence)}")
     ids = sentence.reshape(-1, sentence.shape[-1])  # (B, N)
     outside = (ids < 0) | (ids >= len(grammar)) | ((ids < len(SPECIAL_TOKENS)) & (ids != PAD) & (ids != MASK))
     if outside.any():
-        raise ValueError(
-            f"sentence: id {int(ids[outside][0])} is neither a word of the grammar, [MASK] nor [PAD]"
-        )
+        raise ValueError(f"sentence must hold words, [MASK] and [PAD], got id {int(ids[outside][0])}")
     padding = ids == PAD
     if padding[:, 0].any() or (padding[:, :-1] & ~padding[:, 1:]).any():
         raise ValueError("sentence: [PAD] is allowed only after the last word of a row")
     return ids, sentence.dim() == 1
 
 
-def _by_length(ids: torch.Tensor) -> Iterator[tuple[torch.Tensor, int]]:
+def _by_length(ids: Tensor) -> Iterator[tuple[Tensor, int]]:
     """The rows of each length in a padded batch, a few at a time so that the work fits in the cache."""
     lengths = (ids != PAD).sum(1)
     for length in lengths.unique().tolist():
@@ -295,6 +282,6 @@ def _by_length(ids: torch.Tensor) -> Iterator[tuple[torch.Tensor, int]]:
             yield rows, length
 
 
-def _refuse_impossible(impossible: torch.Tensor) -> None:
+def _refuse_impossible(impossible: Tensor) -> None:
     if impossible.any():
         raise ValueError("sentence: has probability zero, the grammar never puts these words in this order")

@@ -12,9 +12,8 @@ Notation
                `de:fruta` a prepositional phrase (`da manga`)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -74,107 +73,85 @@ DEGREES = ("muito", "bastante")
 SHARED_VERBS = "viu comprou procurou encontrou guardou perdeu"
 GOOD, BAD = "bom/boa/bons/boas bonito", "ruim/ruins feio"
 
-PERSON = "alto novo jovem/jovens famoso"
-OBJECT = "novo velho pequeno bonito"
+_people = partial(Category, adjectives="alto novo jovem/jovens famoso", plural=0.2)
+_things = partial(Category, plural=0.2)
+_objects = partial(Category, adjectives="novo velho pequeno bonito")
 
 CATEGORIES = {
-    "pessoa": Category(
-        "moço vizinho senhor/senhores:m rapaz/rapazes:m moça vizinha senhora criança", PERSON, plural=0.2
-    ),
+    "pessoa": _people("moço vizinho senhor/senhores:m rapaz/rapazes:m moça vizinha senhora criança"),
     # cozinha
-    "cozinheiro": Category(
-        "cozinheiro padeiro confeiteiro garçom/garçons:m cozinheira padeira confeiteira copeira",
-        PERSON,
-        plural=0.2,
+    "cozinheiro": _people(
+        "cozinheiro padeiro confeiteiro garçom/garçons:m cozinheira padeira confeiteira copeira"
     ),
     "cozinha": Category("restaurante:m mercado refeitório empório cozinha feira padaria cantina"),
-    "fruta": Category(
+    "fruta": _things(
         "mamão/mamões:m limão/limões:m melão/melões:m caqui/caquis:m abacate/abacates:m figo "
         "manga laranja banana goiaba ameixa pera",
         "maduro verde doce azedo",
-        plural=0.2,
     ),
-    "utensílio": Category(
-        "prato copo garfo bule:m jarro fogão:m panela faca concha tigela bandeja vela", OBJECT
-    ),
+    "utensílio": _objects("prato copo garfo bule:m jarro fogão:m panela faca concha tigela bandeja vela"),
     # costura
-    "costureiro": Category(
+    "costureiro": _people(
         "costureiro bordador/bordadores:m alfaiate/alfaiates:m tecelão/tecelões:m "
-        "costureira bordadeira estilista/estilistas:f modista",
-        PERSON,
-        plural=0.2,
+        "costureira bordadeira estilista/estilistas:f modista"
     ),
     "ateliê": Category("ateliê:m galpão:m brechó:m salão:m loja fábrica oficina butique:f"),
-    "roupa": Category(
+    "roupa": _things(
         "vestido casaco colete/coletes:m terno avental/aventais:m paletó/paletós:m "
         "saia calça blusa jaqueta bermuda camiseta",
         "branco longo curto elegante",
-        plural=0.2,
     ),
-    "detalhe da roupa": Category(
-        "botão:m bolso zíper:m forro punho ponto manga linha gola barra renda fita", OBJECT
-    ),
+    "detalhe da roupa": _objects("botão:m bolso zíper:m forro punho ponto manga linha gola barra renda fita"),
     # mar
-    "pescador": Category(
+    "pescador": _people(
         "pescador/pescadores:m marinheiro mergulhador/mergulhadores:m barqueiro "
-        "pescadora marinheira mergulhadora barqueira",
-        PERSON,
-        plural=0.2,
+        "pescadora marinheira mergulhadora barqueira"
     ),
     "praia": Category("porto farol:m canal:m recife:m praia ilha baía enseada"),
-    "bicho do mar": Category(
+    "bicho do mar": _things(
         "peixe/peixes:m camarão/camarões:m polvo siri/siris:m robalo caranguejo "
         "sardinha tainha lula concha ostra garoupa",
         "grande fresco raro colorido",
-        plural=0.2,
     ),
-    "parte do barco": Category(
-        "cabo remo leme:m mastro motor:m casco vela linha rede:f corda boia âncora", OBJECT
-    ),
+    "parte do barco": _objects("cabo remo leme:m mastro motor:m casco vela linha rede:f corda boia âncora"),
     # futebol
-    "jogador": Category(
-        "jogador/jogadores:m goleiro zagueiro treinador/treinadores:m jogadora goleira zagueira treinadora",
-        PERSON,
-        plural=0.2,
+    "jogador": _people(
+        "jogador/jogadores:m goleiro zagueiro treinador/treinadores:m jogadora goleira zagueira treinadora"
     ),
     "campo de futebol": Category("estádio campo ginásio clube:m quadra arena arquibancada escolinha"),
-    "lance": Category(
+    "lance": _things(
         "gol/gols:m passe/passes:m drible/dribles:m chute/chutes:m escanteio ponto "
         "falta jogada cobrança defesa virada tabela",
         "rápido bonito perfeito raro",
-        plural=0.2,
     ),
-    "equipamento": Category(
-        "apito banco placar:m uniforme:m troféu:m cone:m bola rede:f trave:f bandeira chuteira luva", OBJECT
+    "equipamento": _objects(
+        "apito banco placar:m uniforme:m troféu:m cone:m bola rede:f trave:f bandeira chuteira luva"
     ),
     # finanças
-    "bancário": Category(
+    "bancário": _people(
         "bancário gerente/gerentes:m contador/contadores:m corretor/corretores:m "
-        "bancária contadora corretora economista/economistas:f",
-        PERSON,
-        plural=0.2,
+        "bancária contadora corretora economista/economistas:f"
     ),
     "instituição": Category("banco escritório cartório fórum:m agência empresa bolsa filial:f"),
-    "negócio": Category(
+    "negócio": _things(
         "contrato empréstimo seguro financiamento investimento orçamento "
         "proposta dívida conta parcela tarifa multa",
         "novo antigo caro justo",
-        plural=0.2,
     ),
-    "papelada": Category(
-        "cartão:m cheque:m cofre:m recibo carimbo documento nota moeda carteira ficha pasta planilha", OBJECT
+    "papelada": _objects(
+        "cartão:m cheque:m cofre:m recibo carimbo documento nota moeda carteira ficha pasta planilha"
     ),
 }
 
 
 def _topic(
-    agents: str, places: str, verbs: dict[str, str], *, good: str = GOOD, bad: str = BAD, inland: bool = True
+    agents: str, places: str, *things: tuple[str, str], good: str = GOOD, bad: str = BAD, inland: bool = True
 ) -> Topic:
     """Two kinds of things, each with the verbs that select it; opinions are about the first."""
-    first, second = verbs
+    (first, first_verbs), (second, second_verbs) = things
     frames = (
-        Frame(4, "agente", verbs[first], f"@{first}", manner=True),
-        Frame(4, "agente", verbs[second], f"@{second}", manner=True),
+        Frame(4, "agente", first_verbs, f"@{first}", manner=True),
+        Frame(4, "agente", second_verbs, f"@{second}", manner=True),
         Frame(0.56, "agente", "adorou elogiou", f"!{first}", "positivo", negation=False),
         Frame(0.56, "agente", "detestou criticou", f"!{first}", "negativo", negation=False),
         Frame(0.48, "agente", "gostou", f"de:{first}", "gostar"),
@@ -191,43 +168,33 @@ TOPICS = {
     "cozinha": _topic(
         "cozinheiro",
         "cozinha",
-        {
-            "fruta": "cortou descascou lavou comeu provou espremeu",
-            "utensílio": "limpou quebrou emprestou arrumou usou pegou",
-        },
+        ("fruta", "cortou descascou lavou comeu provou espremeu"),
+        ("utensílio", "limpou quebrou emprestou arrumou usou pegou"),
     ),
     "costura": _topic(
         "costureiro",
         "ateliê",
-        {
-            "roupa": "vestiu passou dobrou desenhou alugou experimentou",
-            "detalhe da roupa": "costurou mediu trocou prendeu escolheu ajustou",
-        },
+        ("roupa", "vestiu passou dobrou desenhou alugou experimentou"),
+        ("detalhe da roupa", "costurou mediu trocou prendeu escolheu ajustou"),
     ),
     "mar": _topic(
         "pescador",
         "praia",
-        {
-            "bicho do mar": "pescou soltou fotografou pesou vendeu mostrou",
-            "parte do barco": "puxou consertou amarrou molhou pintou carregou",
-        },
+        ("bicho do mar", "pescou soltou fotografou pesou vendeu mostrou"),
+        ("parte do barco", "puxou consertou amarrou molhou pintou carregou"),
         inland=False,
     ),
     "futebol": _topic(
         "jogador",
         "campo de futebol",
-        {
-            "lance": "comemorou filmou repetiu comentou marcou treinou",
-            "equipamento": "chutou derrubou sujou cobriu trouxe/trouxeram levou",
-        },
+        ("lance", "comemorou filmou repetiu comentou marcou treinou"),
+        ("equipamento", "chutou derrubou sujou cobriu trouxe/trouxeram levou"),
     ),
     "finanças": _topic(
         "bancário",
         "instituição",
-        {
-            "negócio": "negociou pagou analisou cancelou renovou discutiu",
-            "papelada": "conferiu rasgou depositou recebeu entregou devolveu",
-        },
+        ("negócio", "negociou pagou analisou cancelou renovou discutiu"),
+        ("papelada", "conferiu rasgou depositou recebeu entregou devolveu"),
         good="bom/boa/bons/boas vantajoso",
         bad="ruim/ruins confuso",
     ),

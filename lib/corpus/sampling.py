@@ -1,12 +1,11 @@
 """Seeded, vectorised sampling: sentences with the labels that the grammar gives for free, and paragraphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import torch
+from torch import Tensor
 
 from lib.corpus.grammar import Grammar
 from lib.vocabulary import PAD
@@ -43,7 +42,7 @@ class Sentence:
 class Sentences:
     """A batch of sampled sentences: `ids` and `arcs` are `(B, N)`, padded with [PAD] and -1."""
 
-    def __init__(self, grammar: Grammar, ids: torch.Tensor, arcs: torch.Tensor, topics: torch.Tensor):
+    def __init__(self, grammar: Grammar, ids: Tensor, arcs: Tensor, topics: Tensor):
         self.grammar, self.ids, self.arcs, self.topics = grammar, ids, arcs, topics
 
     def __len__(self) -> int:
@@ -53,7 +52,7 @@ class Sentences:
         return (self[i] for i in range(len(self)))
 
     @cached_property
-    def lengths(self) -> torch.Tensor:
+    def lengths(self) -> Tensor:
         return (self.ids != PAD).sum(1)  # (B,)
 
     @cached_property
@@ -61,7 +60,7 @@ class Sentences:
         """The tensors as lists: to read a tensor number by number is slow."""
         return self.ids.tolist(), self.arcs.tolist(), self.topics.tolist()
 
-    def labels(self, attribute: str) -> tuple[torch.Tensor, tuple[str, ...]]:
+    def labels(self, attribute: str) -> tuple[Tensor, tuple[str, ...]]:
         """An attribute of each word's class as ids `(B, N)`, -100 at padding, and the names of the ids."""
         by_class, names = self.grammar.class_labels(attribute)
         labels = by_class[self.grammar.arc_class[self.arcs]]  # (B, N)
@@ -71,10 +70,10 @@ class Sentences:
         ids, arcs, topic = (rows[i] for rows in self._lists)
         arcs = [arc for arc in arcs if arc >= 0]
         words = tuple(self.grammar.decode(ids))
-        of_arc = arc_attributes(self.grammar)
+        of_arc, ambiguous = arc_attributes(self.grammar), ambiguous_words(self.grammar)
         attributes = [of_arc[arc] for arc in arcs]
         meanings = tuple(a.get("sense") for a in attributes)
-        ambiguous = ambiguous_words(self.grammar)
+        polarities = (a["polarity"] for a in attributes if "polarity" in a)
         return Sentence(
             words=words,
             topic=self.grammar.topics[topic],
@@ -82,12 +81,12 @@ class Sentences:
             meanings=meanings,
             senses=tuple(m if word in ambiguous else None for word, m in zip(words, meanings, strict=True)),
             spans=_spans([self.grammar.arc_marks[arc] for arc in arcs]),
-            sentiment=_sentiment([a.get("polarity") for a in attributes]),
+            sentiment=next(polarities, "neutro"),  # grammars put at most one kind in a sentence
         )
 
 
 def sample(
-    grammar: Grammar, count: int, seed: int | torch.Generator = 0, topics: torch.Tensor | None = None
+    grammar: Grammar, count: int, seed: int | torch.Generator = 0, topics: Tensor | None = None
 ) -> Sentences:
     """Draw `count` independent sentences; `topics` `(count,)` fixes their topics instead of drawing them."""
     if count < 1:
@@ -136,7 +135,7 @@ def ambiguous_words(grammar: Grammar) -> dict[str, tuple[str, ...]]:
     """Words that occur in lexical classes with different `sense` attributes, and those senses."""
     senses: dict[str, set[str]] = {}
     for row, name in zip(grammar.emission, grammar.classes, strict=True):
-        if sense := grammar.attributes.get(name, {}).get("sense"):
+        if sense := grammar.attributes[name].get("sense"):
             for word in row.nonzero().flatten().tolist():
                 senses.setdefault(grammar.vocabulary[word], set()).add(sense)
     return {word: tuple(sorted(found)) for word, found in senses.items() if len(found) > 1}
@@ -145,26 +144,25 @@ def ambiguous_words(grammar: Grammar) -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=32)
 def arc_attributes(grammar: Grammar) -> list[dict[str, str]]:
     """What the grammar says of the words of each arc, by arc."""
-    return [grammar.attributes.get(grammar.classes[k], {}) for k in grammar.arc_class.tolist()]
+    return [grammar.attributes[grammar.classes[k]] for k in grammar.arc_class.tolist()]
 
 
 class _Table:
     """Draws an outcome for each of many rows at once: all cumulative distributions lie on one line,
     row r between r and r + 1, so one binary search answers for every row."""
 
-    def __init__(self, row: torch.Tensor, outcome: torch.Tensor, probability: torch.Tensor):
+    def __init__(self, row: Tensor, outcome: Tensor, probability: Tensor):
         order = torch.argsort(row, stable=True)
         row, probability = row[order], probability[order]
         total = torch.cumsum(probability, 0)
-        before = (
-            torch.zeros(int(row.max()) + 2, dtype=torch.float64).index_add_(0, row + 1, probability).cumsum(0)
-        )
+        mass = torch.zeros(int(row.max()) + 2, dtype=torch.float64).index_add_(0, row + 1, probability)
+        before = mass.cumsum(0)
         last = torch.cat([row[1:] != row[:-1], torch.tensor([True])])
         # The last outcome of a row ends exactly at r + 1, whatever the rounding of the sums.
         self.edges = torch.where(last, (row + 1).double(), row + total - before[row])
         self.outcome = outcome[order]
 
-    def draw(self, row: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    def draw(self, row: Tensor, generator: torch.Generator) -> Tensor:
         point = row + torch.rand(len(row), generator=generator, dtype=torch.float64)
         return self.outcome[torch.searchsorted(self.edges, point, right=True).clamp_max(len(self.edges) - 1)]
 
@@ -195,8 +193,3 @@ def _spans(marks_before_word: list[tuple[str, ...]]) -> tuple[Span, ...]:
                 if start < i:
                     spans.append(Span(name, start, i))
     return tuple(sorted(spans, key=lambda span: (span.start, -span.stop)))
-
-
-def _sentiment(polarities: list[str | None]) -> str:
-    """The polarity of the evaluating word; grammars put at most one kind in a sentence."""
-    return next((polarity for polarity in polarities if polarity), "neutro")

@@ -6,8 +6,6 @@ without time, place and manner). So two splits never share an example, whatever 
 Pretraining draws from the whole grammar: the floors are about that distribution, and no label is seen there.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

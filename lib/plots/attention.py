@@ -10,7 +10,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import ACCENT, CMAP, INK, QUIET
+from lib.plots.style import ACCENT, CMAP, INK, QUIET, bare, number, panels_in_a_row
 
 
 def matrix(
@@ -41,9 +41,11 @@ def matrix(
                 ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", ec=QUIET, lw=0))
             else:
                 dark = float(shown[i, j]) > 0.6 * top
-                ax.text(j, i, pt(float(values[i, j]), digits), ha="center", va="center", fontsize=10)
-                ax.texts[-1].set_color("white" if dark else INK)
-    _label(ax, tokens, title)
+                number(ax, j, i, pt(float(values[i, j]), digits), dark=dark, size=10)
+    ax.set_xticks(range(n), tokens)
+    ax.set_yticks(range(n), tokens)
+    ax.set(title=title, xlabel="chave (quem é olhado)", ylabel="consulta (quem olha)")
+    bare(ax)
     return ax.figure
 
 
@@ -63,10 +65,8 @@ def matrices(panels: Sequence[tuple], tokens: Sequence[str], *, columns: int = 2
 
 def who_sees_whom(masks: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Figure:
     """For each (title, mask), an arrow from query to key: solid where allowed, dotted where hidden."""
-    fig, axes = plt.subplots(
-        1, len(masks), figsize=(3.6 * len(masks), 3.4), layout="constrained", squeeze=False
-    )
-    for ax, (title, mask) in zip(axes[0], masks, strict=True):
+    fig, axes = panels_in_a_row(len(masks), 3.6 * len(masks), 3.4)
+    for ax, (title, mask) in zip(axes, masks, strict=True):
         for i, query in enumerate(tokens):
             _node(ax, 0, i, query)
             _node(ax, 1, i, tokens[i])
@@ -77,15 +77,6 @@ def who_sees_whom(masks: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) ->
         ax.text(1, -0.7, "quem é olhado", ha="center", color=INK, fontsize=9)
         ax.set_axis_off()
     return fig
-
-
-def _label(ax: Axes, tokens: Sequence[str], title: str) -> None:
-    ax.set_xticks(range(len(tokens)), tokens)
-    ax.set_yticks(range(len(tokens)), tokens)
-    ax.set(title=title, xlabel="chave (quem é olhado)", ylabel="consulta (quem olha)")
-    ax.title.set_fontsize(11)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
 
 
 def _node(ax: Axes, x: float, y: float, text: str) -> None:

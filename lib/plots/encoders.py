@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import CMAP, INK, LINES, QUIET, tidy
+from lib.plots.style import CMAP, LINES, QUIET, bare, number, panels_in_a_row, tidy
 
 SHADES = ("#1f6fb2", "#9cc4e4", "#c2571a", "#f0c9a8", "#8a94a3", "#d5dae1")
 HATCHES = ("", "//", "", "..", "", "xx")
@@ -41,23 +41,19 @@ def tidy_x(ax: Axes) -> None:
 
 def head_grid(panels: Sequence[tuple[str, Tensor]]) -> Figure:
     """For each (title, shares), one cell per layer (row) and head (column), in per cent."""
-    fig, axes = plt.subplots(
-        len(panels), 1, figsize=(6.8, 0.4 + 2.7 * len(panels)), layout="constrained", squeeze=False
-    )
+    size = (6.8, 0.4 + 2.7 * len(panels))
+    fig, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained", squeeze=False)
     for ax, (title, values) in zip(axes[:, 0], panels, strict=True):
         layers, heads = values.shape
         ax.imshow(values.float().numpy(), cmap=CMAP, vmin=0, vmax=1, aspect="auto")
         for i in range(layers):
             for j in range(heads):
                 share = float(values[i, j])
-                ax.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=9)
-                ax.texts[-1].set_color("white" if share > 0.6 else INK)
+                number(ax, j, i, f"{100 * share:.0f}", dark=share > 0.6, size=9)
         ax.set_xticks(range(heads), [str(j + 1) for j in range(heads)])
         ax.set_yticks(range(layers), [str(i + 1) for i in range(layers)])
         ax.set(title=title, ylabel="camada")
-        ax.title.set_fontsize(11)
-        ax.tick_params(length=0)
-        ax.spines[:].set_visible(False)
+        bare(ax)
     axes[-1, 0].set_xlabel("cabeça")
     return fig
 
@@ -68,15 +64,8 @@ def head_maps(panels: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Fi
     for title, weights in panels:
         if weights.shape != (n, n):
             raise ValueError(f"{title}: weights must be ({n}, {n}), got {tuple(weights.shape)}")
-    fig, axes = plt.subplots(
-        1,
-        len(panels),
-        figsize=(0.9 + 2.35 * len(panels), 3.4),
-        layout="constrained",
-        squeeze=False,
-        sharey=True,
-    )
-    for ax, (title, weights) in zip(axes[0], panels, strict=True):
+    fig, axes = panels_in_a_row(len(panels), 0.9 + 2.35 * len(panels), 3.4, sharey=True)
+    for ax, (title, weights) in zip(axes, panels, strict=True):
         ax.imshow(weights.float().numpy(), cmap=CMAP, vmin=0, vmax=1)
         ax.set_xticks(range(n), tokens, rotation=90, fontsize=8)
         ax.set_yticks(range(n), tokens, fontsize=8)
@@ -84,16 +73,14 @@ def head_maps(panels: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Fi
         ax.title.set_fontsize(10)
         ax.tick_params(length=0)
         ax.spines[:].set_color(QUIET)
-    axes[0, 0].set_ylabel("quem olha")
+    axes[0].set_ylabel("quem olha")
     return fig
 
 
 def by_d_k(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], d_k: Sequence[int]) -> Figure:
     """Panels (title, series), each series named, over key sizes on a logarithmic axis."""
-    fig, axes = plt.subplots(
-        1, len(panels), figsize=(3.9 * len(panels), 3.2), layout="constrained", squeeze=False
-    )
-    for ax, (title, series) in zip(axes[0], panels, strict=True):
+    fig, axes = panels_in_a_row(len(panels), 3.9 * len(panels), 3.2)
+    for ax, (title, series) in zip(axes, panels, strict=True):
         for (label, values), (colour, dash) in zip(series, LINES, strict=False):
             ax.plot(d_k, values, dash, marker="o", ms=4, color=colour, lw=1.8, label=label)
         ax.set_xscale("log", base=2)
@@ -103,5 +90,5 @@ def by_d_k(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], 
         ax.yaxis.set_major_formatter(lambda y, _: pt(y, 2))
         ax.set_xticks(d_k, [str(d) for d in d_k])
         ax.minorticks_off()
-    axes[0, 0].legend(frameon=False, fontsize=9)
+    axes[0].legend(frameon=False, fontsize=9)
     return fig

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from lib.plots.style import ACCENT, INK, LINES, QUIET, WARNING, tidy
+from lib.plots.style import ACCENT, INK, LINES, QUIET, WARNING, panels_in_a_row, tidy
 
 MARKERS = ("o", "^", "s", "D")
 COLOURS = (ACCENT, WARNING, INK, QUIET)
@@ -14,10 +14,8 @@ COLOURS = (ACCENT, WARNING, INK, QUIET)
 
 def clouds(panels: Sequence[tuple[str, Tensor, Sequence[str]]]) -> Figure:
     """For each (title, points (M, 2), senses), the points, told apart by shape as well as by colour."""
-    fig, axes = plt.subplots(
-        1, len(panels), figsize=(4.2 * len(panels), 3.6), layout="constrained", squeeze=False
-    )
-    for ax, (title, points, senses) in zip(axes[0], panels, strict=True):
+    fig, axes = panels_in_a_row(len(panels), 4.2 * len(panels), 3.6)
+    for ax, (title, points, senses) in zip(axes, panels, strict=True):
         names = sorted(set(senses))
         if len(names) > len(MARKERS):
             raise ValueError(f"senses must be at most {len(MARKERS)} to stay readable, got {len(names)}")

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, tidy
+from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, bare, number, panels_in_a_row, tidy
 
 # What can happen to a token: fill, hatch, ink. Hatches and words tell them apart without colour.
 FATES = {
@@ -38,22 +38,15 @@ def draws(rows: Sequence[Sequence[tuple[str, str]]]) -> Figure:
             ax.text(x + 0.5, y + 0.5, word, ha="center", va="center", fontsize=9, color=ink, bbox=box)
     ax.set(xlim=(-0.02, n + 0.02), ylim=(len(rows) + 0.05, -0.05))
     ax.set_axis_off()
-    legend = [
-        Patch(fc=fill, hatch=hatch, ec="#b8c0cb", label=fate) for fate, (fill, hatch, _) in FATES.items()
-    ]
+    looks = ((fate, fill, hatch) for fate, (fill, hatch, _) in FATES.items())
+    legend = [Patch(fc=fill, hatch=hatch, ec="#b8c0cb", label=fate) for fate, fill, hatch in looks]
     fig.legend(handles=legend, loc="outside upper center", ncols=len(FATES), frameon=False, fontsize=9)
     return fig
 
 
 def per_token(panels: Sequence[tuple[str, Sequence[float]]], labels: Sequence[str]) -> Figure:
     """For each (title, values), one bar per token; a bar of exactly zero is marked with 0."""
-    fig, axes = plt.subplots(
-        1,
-        len(panels),
-        figsize=(3.7 * len(panels), 0.9 + 0.33 * len(labels)),
-        layout="constrained",
-        sharey=True,
-    )
+    fig, axes = panels_in_a_row(len(panels), 3.7 * len(panels), 0.9 + 0.33 * len(labels), sharey=True)
     for ax, (title, values), colour in zip(axes, panels, (ACCENT, WARNING), strict=True):
         values = [float(v) for v in values]
         ax.barh(range(len(labels)), values, color=colour)
@@ -94,13 +87,11 @@ def cosines(panels: Sequence[tuple[str, Tensor]], groups: Sequence[tuple[str, in
         ax.imshow(values.float().numpy(), cmap=CMAP, vmin=low - 0.05, vmax=1)
         for i in range(n):
             for j in range(n):
-                dark = float(values[i, j]) > low + 0.6 * (1 - low)
-                ax.text(j, i, pt(float(values[i, j]), 2), ha="center", va="center", fontsize=8)
-                ax.texts[-1].set_color("white" if dark else INK)
+                value = float(values[i, j])
+                number(ax, j, i, pt(value, 2), dark=value > low + 0.6 * (1 - low), size=8)
         _frames(ax, groups)
-        ax.set_title(title, fontsize=11)
-        ax.tick_params(length=0)
-        ax.spines[:].set_visible(False)
+        ax.set_title(title)
+        bare(ax)
     return fig
 
 
@@ -108,9 +99,8 @@ def _frames(ax: Axes, groups: Sequence[tuple[str, int]]) -> None:
     edges = torch.tensor([0, *(size for _, size in groups)]).cumsum(0).tolist()
     for start, stop in pairwise(edges):
         side = stop - start
-        ax.add_patch(
-            Rectangle((start - 0.5, start - 0.5), side, side, fill=False, ec=WARNING, lw=2, clip_on=False)
-        )
+        corner = (start - 0.5, start - 0.5)
+        ax.add_patch(Rectangle(corner, side, side, fill=False, ec=WARNING, lw=2, clip_on=False))
     centres = [(a + b - 1) / 2 for a, b in pairwise(edges)]
     names = [name for name, _ in groups]
     ax.set_xticks(centres, names)

@@ -1,6 +1,8 @@
-"""What every figure shares: colours, the decimal comma, axes without clutter."""
+"""What every figure shares: colours, the decimal comma, axes without clutter, panels in a row."""
 
+import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lib.numbers import pt
 
@@ -8,6 +10,25 @@ INK, QUIET, ACCENT, WARNING = "#1b2a41", "#8a94a3", "#1f6fb2", "#c2571a"
 CMAP = "Blues"
 # Lines are told apart by dash as well as by colour, for grey print and colour-blind readers.
 LINES = ((ACCENT, "-"), (WARNING, "--"), (INK, "-."), (QUIET, ":"))
+
+
+def panels_in_a_row(count: int, width: float, height: float, **options) -> tuple[Figure, list[Axes]]:
+    """A figure of `width` and `height` inches, and its axes from left to right."""
+    size = (width, height)
+    fig, axes = plt.subplots(1, count, figsize=size, layout="constrained", squeeze=False, **options)
+    return fig, list(axes[0])
+
+
+def number(ax: Axes, x: float, y: float, text: str, *, dark: bool, size: int) -> None:
+    """A figure in a cell of a matrix, to be read on a `dark` ground too."""
+    ax.text(x, y, text, ha="center", va="center", fontsize=size, color="white" if dark else INK)
+
+
+def bare(ax: Axes) -> None:
+    """Neither ticks nor a box, as around a matrix."""
+    ax.title.set_fontsize(11)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
 
 
 def tidy(ax: Axes) -> None:

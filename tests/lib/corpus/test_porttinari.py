@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from importlib import metadata
 
 import pytest
 
@@ -100,15 +99,6 @@ def test_petrogold_is_there_only_for_who_asks():
     assert {s.document for s in sentences}.isdisjoint(
         {s.document for s in porttinari.load("test", "petrogold")}
     )
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    def missing(name):
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(porttinari.metadata, "distribution", missing)
-    with pytest.raises(ModuleNotFoundError, match="dante-corpora"):
-        porttinari.corpus_path("porttinari")
 
 
 def test_bad_arguments_are_named(tmp_path):
