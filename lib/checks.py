@@ -6,7 +6,7 @@ value that they were asked about.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import TypeVar
 
@@ -51,6 +51,20 @@ def instance(name: str, value: object, kind: type[Kind], hint: str = "") -> Kind
     return value
 
 
+def one_of(name: str, value: str, options: Iterable[str]) -> str:
+    """One of some names."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(options)}, got {value!r}")
+    return value
+
+
+def several(name: str, value: Kind, kind: type, what: str) -> Kind:
+    """Some things in a list, or in another `kind` of collection; a text is one thing."""
+    if isinstance(value, str) or not isinstance(value, kind):
+        raise TypeError(f"{name} must be {what}, got {value!r:.50}")
+    return value
+
+
 def flag(name: str, value: bool) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be True or False, got {value!r}")
@@ -64,11 +78,15 @@ def integer(name: str, value: int, least: float = -math.inf) -> int:
     return value
 
 
-def number(name: str, value: float, least: float = -math.inf) -> float:
+def number(
+    name: str, value: float, least: float = -math.inf, *, above: float = -math.inf, below: float = math.inf
+) -> float:
     """A finite number; neither NaN nor a truth value is one."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value < least:
-        bound = "" if least == -math.inf else f" of at least {least}"
-        raise ValueError(f"{name} must be a finite number{bound}, got {value!r}")
+    right = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not right or value < least or not above < value < below:
+        bounds = {"of at least": least, "above": above, "below": below}
+        told = "".join(f" {words} {x}" for words, x in bounds.items() if math.isfinite(x))
+        raise ValueError(f"{name} must be a finite number{told}, got {value!r}")
     return value
 
 

@@ -319,6 +319,5 @@ def _words_of(word_ids: Tensor, maskable: Tensor) -> Tensor:
 def _check_selection(maskable: Tensor, rate: float, generator: torch.Generator, selection: str) -> None:
     checks.generator(generator)
     checks.probability("rate", rate)
-    if selection not in ("bernoulli", "exact"):
-        raise ValueError(f'selection must be "bernoulli" or "exact", got {selection!r}')
+    checks.one_of("selection", selection, ("bernoulli", "exact"))
     checks.tensor("maskable", maskable, checks.BOOLEAN, "(..., N)")

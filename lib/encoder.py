@@ -283,12 +283,9 @@ def _check_config(config: Config) -> None:
             f"d must be divisible by heads, so that every head gets d / heads numbers; got d={config.d} "
             f"and heads={config.heads}: change one, for instance heads={math.gcd(config.d, config.heads)}"
         )
-    if not isinstance(config.activation, str) or config.activation not in ACTIVATIONS:
-        raise ValueError(f"activation must be one of {sorted(ACTIVATIONS)}, got {config.activation!r}")
-    if not 0 <= checks.number("dropout", config.dropout) < 1:
-        raise ValueError(f"dropout must be a number at least 0 and below 1, got {config.dropout!r}")
-    if not 0 < checks.number("norm_eps", config.norm_eps) < 1:
-        raise ValueError(f"norm_eps must be a number between 0 and 1, got {config.norm_eps!r}")
+    checks.one_of("activation", config.activation, ACTIVATIONS)
+    checks.number("dropout", config.dropout, 0, below=1)
+    checks.number("norm_eps", config.norm_eps, above=0, below=1)
     if config.pad_id is not None and checks.integer("pad_id", config.pad_id, 0) >= config.vocab_size:
         raise ValueError(f"pad_id must be an id below vocab_size={config.vocab_size}, got {config.pad_id!r}")
     if config.count_real_positions and config.pad_id is None:

@@ -85,10 +85,20 @@ class CausalLM(nn.Module):
 
 
 class Head(nn.Module):
-    """What the heads below have in common: a layer W, which reads the pooled vector or every token."""
+    """What the heads below have in common: one layer W, over the pooled vector or over every token."""
 
     pooled: bool
-    W: nn.Linear
+
+    def __init__(self, config: Config, labels: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = Dropout(dropout)
+        self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
+        self.apply(initialise)
+
+    def scores(self, x: Tensor) -> Tensor:
+        name, shape = ("pooled", "(B, d)") if self.pooled else ("hidden", "(B, N, d)")
+        checks.vectors(name, x, shape, self.W)
+        return checks.finite(self.W(self.dropout(x)), "scores")  # (..., d) -> (..., labels)
 
 
 class SequenceHead(Head):
@@ -97,14 +107,10 @@ class SequenceHead(Head):
     pooled = True
 
     def __init__(self, config: Config, labels: int) -> None:
-        super().__init__()
-        self.dropout = Dropout(config.dropout)
-        self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
-        self.apply(initialise)
+        super().__init__(config, labels, config.dropout)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        checks.vectors("pooled", pooled, "(B, d)", self.W)
-        return checks.finite(self.W(self.dropout(pooled)), "scores")  # (B, d) -> (B, labels)
+        return self.scores(pooled)  # (B, d) -> (B, labels)
 
 
 class PairHead(SequenceHead):
@@ -124,13 +130,10 @@ class NSPHead(Head):
     pooled = True
 
     def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.W = nn.Linear(config.d, 2)
-        self.apply(initialise)
+        super().__init__(config, 2)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        checks.vectors("pooled", pooled, "(B, d)", self.W)
-        return checks.finite(self.W(pooled), "scores")  # (B, d) -> (B, 2)
+        return self.scores(pooled)  # (B, d) -> (B, 2)
 
 
 class TokenHead(Head):
@@ -139,14 +142,10 @@ class TokenHead(Head):
     pooled = False
 
     def __init__(self, config: Config, labels: int) -> None:
-        super().__init__()
-        self.dropout = Dropout(config.dropout)
-        self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
-        self.apply(initialise)
+        super().__init__(config, labels, config.dropout)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        checks.vectors("hidden", hidden, "(B, N, d)", self.W)
-        return checks.finite(self.W(self.dropout(hidden)), "scores")  # (B, N, d) -> (B, N, labels)
+        return self.scores(hidden)  # (B, N, d) -> (B, N, labels)
 
 
 class SpanHead(Head):
@@ -155,13 +154,10 @@ class SpanHead(Head):
     pooled = False
 
     def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.W = nn.Linear(config.d, 2)
-        self.apply(initialise)
+        super().__init__(config, 2)
 
     def forward(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        checks.vectors("hidden", hidden, "(B, N, d)", self.W)
-        start, end = checks.finite(self.W(hidden), "scores").unbind(-1)  # (B, N, d) -> 2 times (B, N)
+        start, end = self.scores(hidden).unbind(-1)  # (B, N, d) -> 2 times (B, N)
         return start, end
 
 

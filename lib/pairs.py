@@ -56,8 +56,7 @@ def next_sentence_pairs(
 
 
 def _sentences(document: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
-    if isinstance(document, str) or not isinstance(document, Sequence):
-        raise TypeError(f"documents must hold lists of sentences, got {document!r}")
+    checks.several("documents", document, Sequence, "lists of sentences")
     for sentence in document:
         if isinstance(sentence, str) or not isinstance(sentence, Sequence) or not len(sentence):
             raise ValueError(f"documents must hold sentences of at least one id each, got {sentence!r}")

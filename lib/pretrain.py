@@ -27,21 +27,13 @@ from lib.corpus import PORTUGUESE, Grammar
 from lib.encoder import Config
 from lib.files import write_atomically
 from lib.tokenizer import Tokenizer
-from lib.training import (
-    OBJECTIVES,
-    GrammarSource,
-    TextSource,
-    Trainer,
-    World,
-    hold_out,
-    joined,
-    predictions,
-    save_model,
-    train,
-)
 from lib.training.checkpoint import Checkpoints, fingerprint
-from lib.training.data import Document, Source, generator
+from lib.training.data import Document, GrammarSource, Source, TextSource, generator
+from lib.training.loop import Trainer, hold_out, train
+from lib.training.objectives import OBJECTIVES, predictions
+from lib.training.processes import World, joined
 from lib.training.recipes import PLANS, Plan
+from lib.training.saved import save_model
 
 RUNS = Path("_build/runs")
 HELD_OUT_SEED = -1  # no run may have it

@@ -52,8 +52,7 @@ def greedy_wordpiece(word: str, vocabulary: Collection[str], longest_word: int =
 
     If at some place not even one character fits, the whole word becomes [UNK].
     """
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Collection):
-        raise TypeError(f"vocabulary must be a collection of tokens, such as a set, got {vocabulary!r}")
+    checks.several("vocabulary", vocabulary, Collection, "a collection of tokens, such as a set")
     if len(_text("word", word)) > checks.integer("longest_word", longest_word, 1):
         return Pieces(["[UNK]"], [])
     tokens, steps, start = [], [], 0
@@ -144,8 +143,7 @@ class Tokenizer:
         The same texts give the same vocabulary, in every run. Each character of theirs is in it, both as the
         start and as the continuation of a word, so no word made of them is [UNK].
         """
-        if isinstance(texts, str) or not isinstance(texts, Iterable):
-            raise TypeError(f"texts must be an iterable of strings, one per text, got {texts!r:.50}")
+        checks.several("texts", texts, Iterable, "an iterable of strings, one per text")
         checks.integer("size", size, 1)
         checks.integer("min_frequency", min_frequency, 0)
         trainee = _pipeline(models.WordPiece(unk_token="[UNK]"), lowercase, strip_accents)
@@ -236,8 +234,7 @@ class Tokenizer:
     ) -> EncodedBatch:
         """Many texts, or many pairs, padded on the right to the longest of them."""
         for name, given in {"texts": texts, "pairs": pairs or ()}.items():
-            if isinstance(given, str) or not isinstance(given, Sequence):
-                raise TypeError(f"{name} must be a sequence of strings, got {given!r:.50}")
+            checks.several(name, given, Sequence, "a sequence of strings")
         if not len(texts):
             raise ValueError("texts must hold at least one text, got none")
         if pairs is not None and len(pairs) != len(texts):
@@ -302,23 +299,15 @@ def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
     return {character for word, _ in words for character in word}
 
 
-def _with_special_tokens(vocabulary: Sequence[str]) -> list[str]:
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
-        raise TypeError(f"vocabulary must be a sequence of tokens, in order of their ids, got {vocabulary!r}")
+def _with_special_tokens(vocabulary: Sequence[str]) -> Vocabulary:
+    checks.several("vocabulary", vocabulary, Iterable, "a sequence of tokens, in the order of their ids")
     tokens = [_text("vocabulary", token) for token in vocabulary]
-    if len(set(tokens)) < len(tokens):
-        twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])
-        raise ValueError(f"vocabulary must list each token once, got {twice!r} twice")
     if "" in tokens or CONTINUES in tokens:
         raise ValueError(f"vocabulary must hold no empty token, neither '' nor {CONTINUES!r} alone")
-    if not set(tokens) - set(SPECIAL_TOKENS):
-        raise ValueError("vocabulary must hold at least one token besides the special ones, and it is empty")
-    present = [token for token in SPECIAL_TOKENS if token in tokens]
-    if not present:
-        return [*SPECIAL_TOKENS, *tokens]
-    if missing := [token for token in SPECIAL_TOKENS if token not in present]:
+    missing = [token for token in SPECIAL_TOKENS if token not in tokens]
+    if 0 < len(missing) < len(SPECIAL_TOKENS):
         raise ValueError(f"vocabulary must hold all five special tokens or none, and it lacks {missing}")
-    return tokens
+    return Vocabulary((*missing, *tokens))
 
 
 def _word_ids(raw: library.Encoding) -> list[int]:

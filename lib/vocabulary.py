@@ -29,16 +29,15 @@ class Vocabulary(tuple[str, ...]):
     """The tokens in the order of their ids: `vocabulary[i]` is the token with id i."""
 
     def __new__(cls, tokens: Iterable[str]) -> "Vocabulary":
-        if isinstance(tokens, str) or not isinstance(tokens, Iterable):
-            raise TypeError(f"tokens must be strings in the order of their ids, got {tokens!r:.50}")
+        checks.several("tokens", tokens, Iterable, "strings in the order of their ids")
         vocabulary = super().__new__(cls, tokens)
         if odd := [token for token in vocabulary if not isinstance(token, str) or not token]:
             raise ValueError(f"tokens must be strings of at least one character, got {odd[0]!r}")
         if len(vocabulary.ids) < len(vocabulary):
             twice = next(token for i, token in enumerate(vocabulary) if token in vocabulary[:i])
-            raise ValueError(f"tokens must be listed once each, got {twice!r} twice")
+            raise ValueError(f"tokens of a vocabulary must be listed once each, got {twice!r} twice")
         if not len(vocabulary.ordinary_ids):
-            raise ValueError(f"tokens must hold at least one that is not special, got {list(vocabulary)}")
+            raise ValueError(f"tokens of a vocabulary must not all be special, got {list(vocabulary)}")
         return vocabulary
 
     @classmethod

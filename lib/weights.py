@@ -125,17 +125,14 @@ def causal_lm_from(
 
 def read_settings(settings: Mapping, *, pooler: bool) -> Config:
     """Our configuration from the settings of a config.json; what we cannot compute is refused."""
-    kind = settings.get("model_type")
-    if not isinstance(kind, str) or kind not in PREFIX:
-        raise ValueError(f"model_type must be one of {', '.join(PREFIX)}; config.json says {kind!r}")
+    kind = checks.one_of("model_type", settings.get("model_type", ""), PREFIX)
     if (positions := settings.get("position_embedding_type", "absolute")) != "absolute":
         raise ValueError(f"position_embedding_type must be 'absolute', got {positions!r}")
     gpt = kind == "openai-gpt"
     activation = settings.get("afn" if gpt else "hidden_act", "gelu")
     # OpenAI's "gelu" has always meant the tanh curve.
     known = {"gelu": "gelu_tanh" if gpt else "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}
-    if not isinstance(activation, str) or activation not in known:
-        raise ValueError(f"activation must be one of {', '.join(known)}; config.json says {activation!r}")
+    activation = known[checks.one_of("activation", activation, known)]
     try:
         if gpt:
             return Config(
@@ -148,7 +145,7 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
                 causal=True,
                 embedding_norm=False,
                 pooler=False,
-                activation=known[activation],
+                activation=activation,
                 dropout=settings["resid_pdrop"],
                 norm_eps=settings["layer_norm_epsilon"],
                 pad_id=None,
@@ -163,7 +160,7 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
             segments=settings["type_vocab_size"],
             causal=settings.get("is_decoder", False),
             pooler=pooler,
-            activation=known[activation],
+            activation=activation,
             dropout=settings["hidden_dropout_prob"],
             norm_eps=settings["layer_norm_eps"],
             pad_id=settings["pad_token_id"],

@@ -50,10 +50,6 @@ class Floor:
     exact: bool
     sentences: int
 
-    @property
-    def perplexity(self) -> float:
-        return math.exp(self.value)
-
     def __str__(self) -> str:
         kind = "exact" if self.exact else f"± {self.half_width:.4f}, 95%, {self.sentences} sentences"
         return f"{self.value:.4f} nats ({kind})"
@@ -177,10 +173,8 @@ def _derivations(grammar: Grammar) -> float:
 
 def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
     """Ratio of summed losses to summed counts over sampled sentences, with the interval of a ratio."""
-    if sentences < 2:
-        raise ValueError(f"sentences must be an integer of at least 2, got {sentences}")
     generator = torch.Generator().manual_seed(seed)
-    ids = sample(grammar, sentences, generator).ids
+    ids = sample(grammar, checks.integer("sentences", sentences, 2), generator).ids
     parts = [losses(ids[rows], generator) for rows in _batches(ids)]
     loss, count = (torch.cat(part) for part in zip(*parts, strict=True))
     return ratio_of_sums(loss, count)

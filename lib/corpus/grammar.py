@@ -119,13 +119,6 @@ class Grammar:
         """Words of a row of ids, without padding."""
         return [self.vocabulary[int(i)] for i in ids if int(i) != PAD]
 
-    def class_labels(self, attribute: str) -> tuple[Tensor, tuple[str, ...]]:
-        """Label id of each lexical class (0 where it has none) and the label names, `""` being number 0."""
-        names = ("", *sorted({a[attribute] for a in self.attributes.values() if attribute in a}))
-        index = {name: i for i, name in enumerate(names)}
-        labels = [index[self.attributes[name].get(attribute, "")] for name in self.classes]
-        return torch.tensor(labels), names
-
     # -- compilation
 
     def _is_word(self, symbol: str) -> bool:

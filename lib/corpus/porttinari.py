@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from lib import checks
 from lib.files import package_folder
 
 CORPORA = ("porttinari", "petrogold")
@@ -39,8 +40,7 @@ class TaggedSentence:
 
 def load(split: str, corpus: str = "porttinari") -> tuple[TaggedSentence, ...]:
     """The sentences of one split, in the order of the corpus."""
-    if split not in SPLITS:
-        raise ValueError(f"split must be one of {SPLITS}, got {split!r}")
+    checks.one_of("split", split, SPLITS)
     return tuple(sentence for sentence in _corpus(corpus) if split_of(sentence.document) == split)
 
 
@@ -60,9 +60,8 @@ def _corpus(corpus: str) -> tuple[TaggedSentence, ...]:
 
 def corpus_path(corpus: str) -> Path:
     """Where the installed package keeps a corpus. The package itself is never imported."""
-    if corpus not in CORPORA:
-        raise ValueError(f"corpus must be one of {CORPORA}, got {corpus!r}")
-    return package_folder("dante", "dante-corpora==2.0.5") / "data" / corpus / "annotated.conllu"
+    data = package_folder("dante", "dante-corpora==2.0.5") / "data"
+    return data / checks.one_of("corpus", corpus, CORPORA) / "annotated.conllu"
 
 
 def read_conllu(path: str | Path) -> Iterator[TaggedSentence]:

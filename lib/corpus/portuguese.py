@@ -6,26 +6,11 @@ LOC and ORG are entities; sujeito, verbo, objeto, lugar, tempo and modo are what
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 
+from lib.corpus import lexicon
 from lib.corpus.grammar import Grammar
-from lib.corpus.lexicon import (
-    CATEGORIES,
-    CITIES,
-    DAYS,
-    DEGREES,
-    INLAND_CITIES,
-    MANNERS,
-    MEN,
-    SHORT_TIMES,
-    TEAMS,
-    TIMES,
-    TOPICS,
-    WOMEN,
-    Category,
-    Frame,
-    Quality,
-    Topic,
-)
+from lib.corpus.lexicon import CATEGORIES, TEAMS, TOPICS, Category, Frame, Quality, Topic
 
 Symbols = tuple[str, ...]
 ARTICLE = {("m", "s"): "o", ("f", "s"): "a", ("m", "p"): "os", ("f", "p"): "as"}
@@ -50,19 +35,18 @@ class _Builder:
         self.rules: dict[str, list[tuple[float, Symbols]]] = {}
         self.attributes: dict[str, dict[str, str]] = {}
 
-    def add(self, name: str, alternatives, **attributes: str) -> str:
+    def add(self, name: str, alternatives: list[tuple[float, Symbols]], **attributes: str) -> str:
         """A nonterminal, made once: the same name always means the same alternatives."""
         if name not in self.rules:
-            self.rules[name] = [
-                (w, tuple(body.split()) if isinstance(body, str) else body) for w, body in alternatives
-            ]
+            self.rules[name] = alternatives
             if attributes:
                 self.attributes[name] = attributes
         return name
 
-    def words(self, name: str, words, **attributes: str) -> str:
-        """A lexical class in which earlier words are likelier: weight 1 / rank^(1/4)."""
-        return self.add(name, [(rank**-0.25, (word,)) for rank, word in enumerate(words, 1)], **attributes)
+    def words(self, name: str, words: Iterable[str], **attributes: str) -> str:
+        """Words, or phrases, of which earlier ones are likelier: weight 1 / rank^(1/4)."""
+        ranked = [(rank**-0.25, tuple(word.split())) for rank, word in enumerate(words, 1)]
+        return self.add(name, ranked, **attributes)
 
     # -- noun phrases
 
@@ -87,20 +71,18 @@ class _Builder:
         for weight, gender, number in _agreements(CATEGORIES[name]):
             determiner = ARTICLE[gender, number]
             if not definite:
-                determiner = self.add(
-                    f"DET {gender} {number}", [(w, (d,)) for w, d in DETERMINERS[gender, number]], pos="DET"
-                )
+                choices = [(w, (d,)) for w, d in DETERMINERS[gender, number]]
+                determiner = self.add(f"DET {gender} {number}", choices, pos="DET")
             alternatives.append((weight, (determiner, self.noun_bar(name, gender, number))))
         return self.add(f"{'THE' if definite else 'NP'} {name}", alternatives)
 
     def prepositional(self, preposition: str, name: str) -> str:
-        return self.add(
-            f"PP {preposition} {name}",
-            [
-                (weight, (CONTRACTED[preposition][ARTICLE[gender, number]], self.noun(name, gender, number)))
-                for weight, gender, number in _agreements(CATEGORIES[name])
-            ],
-        )
+        contracted = CONTRACTED[preposition]
+        alternatives = [
+            (weight, (contracted[ARTICLE[gender, number]], self.noun(name, gender, number)))
+            for weight, gender, number in _agreements(CATEGORIES[name])
+        ]
+        return self.add(f"PP {preposition} {name}", alternatives)
 
     def complement(self, text: str) -> Symbols:
         """Symbols of a frame's complement, as `lexicon` writes it; noun phrases are labelled `objeto`."""
@@ -128,27 +110,22 @@ class _Builder:
 
     def quality(self, quality: Quality, gender: str, number: str, tail: str) -> list[tuple[float, Symbols]]:
         copula = self.verb(quality.verb, number, pos="AUX")
-        degree = self.words("DEGREE", DEGREES, pos="ADV")
+        degree = self.words("DEGREE", lexicon.DEGREES, pos="ADV")
         adjective = self.adjective(quality.adjectives, gender, number, quality.polarity)
         return [(quality.weight, ("(verbo", copula, ")", degree, adjective, f"{tail} day"))]
 
     # -- sentences
 
-    def phrases(self, name: str, phrases) -> str:
-        return self.add(
-            name, [(rank**-0.25, tuple(phrase.split())) for rank, phrase in enumerate(phrases, 1)]
-        )
-
     def tails(self, topic: Topic, name: str) -> None:
         """Ends of a sentence: `free`; `front`, when the time came first; `must`, after a short subject."""
-        cities = CITIES + INLAND_CITIES if topic.inland else CITIES
+        cities = lexicon.CITIES + lexicon.INLAND_CITIES if topic.inland else lexicon.CITIES
         cities = [(1, (in_, "(LOC", *city, ")")) for in_, *city in map(str.split, cities)]
         city = self.add("CITY" if topic.inland else "COAST", cities)
         where = self.add(f"WHERE {name}", [(0.7, (self.prepositional("em", topic.places),)), (0.3, (city,))])
         place = ("(lugar", where, ")")
-        time = ("(tempo", self.phrases("TIME", TIMES), ")")
-        day = ("(tempo", self.phrases("DAY", DAYS), ")")
-        manner = ("(modo", self.phrases("MANNER", MANNERS), ")")
+        time = ("(tempo", self.words("TIME", lexicon.TIMES), ")")
+        day = ("(tempo", self.words("DAY", lexicon.DAYS), ")")
+        manner = ("(modo", self.words("MANNER", lexicon.MANNERS), ")")
         must = [(0.5, place), (0.3, time), (0.2, (*place, *time))]
         free = [(0.28, ()), *((0.72 * w, body) for w, body in must)]
         for kind, alternatives in {"free": free, "front": [(0.6, ()), (0.4, place)], "must": must}.items():
@@ -165,15 +142,13 @@ class _Builder:
         noun_of = self.noun_bar if agents else self.noun
         for share, name in [(0.5, topic.agents), (0.25, "pessoa")] if agents else [(1.0, role)]:
             for weight, gender, number in _agreements(CATEGORIES[name]):
-                determiner = self.add(
-                    f"SDET {gender} {number}",
-                    [(0.88, (ARTICLE[gender, number],)), (0.12, (_demonstrative(gender, number),))],
-                    pos="DET",
-                )
+                pointing = {"m": "esse", "f": "essa"}[gender] + ("s" if number == "p" else "")
+                choices = [(0.88, (ARTICLE[gender, number],)), (0.12, (pointing,))]
+                determiner = self.add(f"SDET {gender} {number}", choices, pos="DET")
                 yield share * weight, (determiner, noun_of(name, gender, number)), gender, number, False
         if agents:
-            woman = self.words("WOMAN", WOMEN.split(), pos="PROPN")
-            man = self.words("MAN", MEN.split(), pos="PROPN")
+            woman = self.words("WOMAN", lexicon.WOMEN.split(), pos="PROPN")
+            man = self.words("MAN", lexicon.MEN.split(), pos="PROPN")
             yield 0.09, ("(PER", woman, ")"), "f", "s", True
             yield 0.09, ("(PER", man, ")"), "m", "s", True
             yield 0.07, ("(PER", woman, ")", "e", "(PER", man, ")"), "m", "p", False
@@ -183,10 +158,8 @@ class _Builder:
         roles: dict[str, list[Frame | Quality]] = defaultdict(list)
         for frame in topic.frames:
             roles[frame.subject].append(frame)
-        for kind, front in (
-            ("free", ()),
-            ("front", ("(tempo", self.phrases("SHORT TIME", SHORT_TIMES), ")")),
-        ):
+        time = ("(tempo", self.words("SHORT TIME", lexicon.SHORT_TIMES), ")")
+        for kind, front in (("free", ()), ("front", time)):
             alternatives = []
             for role, frames in roles.items():
                 total = sum(frame.weight for frame in frames)
@@ -195,9 +168,8 @@ class _Builder:
                     predicate = self.predicate(f"{name} {role}", frames, gender, number, tail)
                     alternatives.append((total * weight, (*front, "(sujeito", *subject, ")", predicate)))
             if name == "futebol":
-                alternatives.extend(
-                    (2.0 / len(TEAMS), (*front, *self.match(team, name, kind))) for team in TEAMS
-                )
+                matches = (self.match(team, name, kind) for team in TEAMS)
+                alternatives.extend((2.0 / len(TEAMS), (*front, *match)) for match in matches)
             self.add(f"{name} {kind}", alternatives)
         self.add(f"S {name}", [(0.85, (f"{name} free",)), (0.15, (f"{name} front",))])
 
@@ -254,26 +226,21 @@ def _verb(entry: str, number: str) -> str:
     return plural or singular[:-2] + {"ou": "aram", "eu": "eram", "iu": "iram"}[singular[-2:]]
 
 
-def _demonstrative(gender: str, number: str) -> str:
-    return {"m": "esse", "f": "essa"}[gender] + ("s" if number == "p" else "")
-
-
 def _function_words(rules) -> dict[str, dict[str, str]]:
     """Part of speech of the words that are written directly in rules, not in a lexical class."""
-    tags = {word: "DET" for word in ARTICLE.values()}
-    tags |= {word: "ADP+DET" for forms in CONTRACTED.values() for word in forms.values()}
-    tags |= {word: "ADP" for word in ("de", "em", "com", "para")} | {"e": "CCONJ"}
-    tags |= {word: "ADV" for word in ("não", "ontem", "hoje", "cedo", "devagar")}
-    tags |= {
-        word: "PROPN"
-        for phrase in (*CITIES, *INLAND_CITIES, *TEAMS)
-        for word in phrase.split()
-        if word[0].isupper()
+    names = " ".join((*lexicon.CITIES, *lexicon.INLAND_CITIES, *TEAMS)).split()
+    tags = {
+        "DET": ARTICLE.values(),
+        "ADP+DET": [word for forms in CONTRACTED.values() for word in forms.values()],
+        "ADP": ("de", "em", "com", "para"),
+        "CCONJ": ("e",),
+        "ADV": ("não", "ontem", "hoje", "cedo", "devagar"),
+        "PROPN": [word for word in names if word[0].isupper()],
+        "NOUN": ("manhã", "tarde", "noite", "sábado", "semana", "cuidado", "calma", "pressa"),
+        "ADJ": ("passada",),
     }
-    tags |= {word: "NOUN" for word in ("manhã", "tarde", "noite", "sábado", "semana")}
-    tags |= {word: "NOUN" for word in ("cuidado", "calma", "pressa")} | {"passada": "ADJ"}
     used = {symbol for alternatives in rules.values() for _, body in alternatives for symbol in body}
-    return {word: {"pos": tag} for word, tag in tags.items() if word in used}
+    return {word: {"pos": tag} for tag, words in tags.items() for word in words if word in used}
 
 
 def build() -> Grammar:

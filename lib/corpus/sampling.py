@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 import torch
 from torch import Tensor
 
+from lib import checks
 from lib.corpus.grammar import Grammar
 from lib.vocabulary import PAD
 
@@ -60,12 +61,6 @@ class Sentences:
         """The tensors as lists: to read a tensor number by number is slow."""
         return self.ids.tolist(), self.arcs.tolist(), self.topics.tolist()
 
-    def labels(self, attribute: str) -> tuple[Tensor, tuple[str, ...]]:
-        """An attribute of each word's class as ids `(B, N)`, -100 at padding, and the names of the ids."""
-        by_class, names = self.grammar.class_labels(attribute)
-        labels = by_class[self.grammar.arc_class[self.arcs]]  # (B, N)
-        return torch.where(self.arcs >= 0, labels, -100), names
-
     def __getitem__(self, i: int) -> Sentence:
         ids, arcs, topic = (rows[i] for rows in self._lists)
         arcs = [arc for arc in arcs if arc >= 0]
@@ -89,8 +84,7 @@ def sample(
     grammar: Grammar, count: int, seed: int | torch.Generator = 0, topics: Tensor | None = None
 ) -> Sentences:
     """Draw `count` independent sentences; `topics` `(count,)` fixes their topics instead of drawing them."""
-    if count < 1:
-        raise ValueError(f"count must be an integer of at least 1, got {count}")
+    checks.integer("count", count, 1)
     generator = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
     if topics is None:
         topics = torch.multinomial(grammar.topic_prior, count, replacement=True, generator=generator)
@@ -123,8 +117,7 @@ def paragraphs(grammar: Grammar, count: int, sentences: int, seed: int = 0) -> S
     Given the topic, the sentences of a paragraph are independent. Row `p * sentences + s` is sentence s of
     paragraph p; `.ids.reshape(count, sentences, -1)` separates them.
     """
-    if sentences < 1:
-        raise ValueError(f"sentences must be an integer of at least 1, got {sentences}")
+    checks.integer("sentences", sentences, 1)
     generator = torch.Generator().manual_seed(seed)
     topics = torch.multinomial(grammar.topic_prior, count, replacement=True, generator=generator)
     return sample(grammar, count * sentences, generator, topics.repeat_interleave(sentences))

@@ -9,20 +9,21 @@ Pretraining draws from the whole grammar: the floors are about that distribution
 import itertools
 import math
 import random
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 
+from lib import checks
 from lib.corpus.grammar import Grammar
 from lib.corpus.lexicon import PEOPLE
+from lib.corpus.porttinari import SPLITS
+from lib.corpus.porttinari import split_of as split_of_text
 from lib.corpus.portuguese import PORTUGUESE
 from lib.corpus.sampling import Sentence, Span, ambiguous_words, sample
 
 Words = tuple[str, ...]
-SPLITS = ("train", "dev", "test")
 SENTIMENTS = ("negativo", "neutro", "positivo")
 ENTAILMENT, NEUTRAL, CONTRADICTION = NLI_LABELS = ("acarretamento", "neutro", "contradição")
 ENTITY_TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG")
@@ -66,8 +67,7 @@ class Question:
 
 def split_of(words: Words) -> str:
     """The split of a sentence, from its words alone."""
-    bucket = zlib.crc32(" ".join(words).encode()) % 10
-    return "dev" if bucket == 8 else "test" if bucket == 9 else "train"
+    return split_of_text(" ".join(words))
 
 
 def topics(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Classified]:
@@ -229,8 +229,7 @@ def _stream(
     grammar: Grammar, split: str, seed: int, key: Callable[[Sentence], Words] = _all_words
 ) -> Iterator[Sentence]:
     """Endless sentences of one split; `key` gives the words that decide it."""
-    if split not in SPLITS:
-        raise ValueError(f"split must be one of {SPLITS}, got {split!r}")
+    checks.one_of("split", split, SPLITS)
     generator = torch.Generator().manual_seed(seed)
     for _ in itertools.count():
         for sentence in sample(grammar, 1024, generator):
@@ -239,9 +238,7 @@ def _stream(
 
 
 def _take(examples: Iterator, count: int) -> list:
-    if count < 1:
-        raise ValueError(f"count must be an integer of at least 1, got {count}")
-    return list(itertools.islice(examples, count))
+    return list(itertools.islice(examples, checks.integer("count", count, 1)))
 
 
 def _balanced(examples: Iterator, labels, count: int) -> list:

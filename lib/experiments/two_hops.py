@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lib import checks
 from lib.attention import attention
 
 SYMBOLS, BATCH, HELD_OUT = 6, 64, 4000
@@ -17,8 +18,7 @@ SYMBOLS, BATCH, HELD_OUT = 6, 64, 4000
 def accuracy(*, layers: int, d: int, hops: int = 2, steps: int = 500, seed: int = 0) -> float:
     """Train a bidirectional stack of `layers` layers of width `d`; return the accuracy on fresh sentences."""
     for name, value in {"layers": layers, "d": d, "hops": hops, "steps": steps}.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        checks.integer(name, value, 1)
     g = torch.Generator().manual_seed(seed)
 
     def weights(*shape: int) -> Tensor:
@@ -27,9 +27,8 @@ def accuracy(*, layers: int, d: int, hops: int = 2, steps: int = 500, seed: int 
     tables = [weights(SYMBOLS, d) for _ in range(3)]  # question, start of a fact, end of a fact
     stack = [[weights(d, d) for _ in range(4)] for _ in range(layers)]
     out = weights(d, SYMBOLS)
-    optimizer = torch.optim.AdamW(
-        [*tables, *(w for layer in stack for w in layer), out], 0.01, weight_decay=0, fused=True
-    )
+    learnt = [*tables, *(w for layer in stack for w in layer), out]
+    optimizer = torch.optim.AdamW(learnt, 0.01, weight_decay=0, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     for _ in range(steps):
         question, facts, answer = sentences(BATCH, hops, g)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lib import checks
 from lib.attention import attention, causal_mask, softmax
 
 
@@ -48,13 +49,10 @@ MISTAKES = {
 
 def mistaken_weights(kind: str, scores: Tensor, d_k: int = 1) -> Tensor:
     """The weights that the mistake `kind` makes of square `scores` (before the division by sqrt(d_k))."""
-    if kind not in MISTAKES:
-        raise ValueError(f"kind must be one of {', '.join(MISTAKES)}, got {kind!r}")
+    checks.one_of("kind", kind, MISTAKES)
     if scores.dim() != 2 or scores.shape[0] != scores.shape[1]:
         raise ValueError(f"scores must be a square matrix (N, N), got shape {tuple(scores.shape)}")
-    if d_k < 1:
-        raise ValueError(f"d_k must be at least 1, got {d_k}")
-    return MISTAKES[kind](scores / math.sqrt(d_k))
+    return MISTAKES[kind](scores / math.sqrt(checks.integer("d_k", d_k, 1)))
 
 
 def losses_on_noise(
@@ -67,25 +65,17 @@ def losses_on_noise(
     """
     g = torch.Generator().manual_seed(seed)
     d = 32
-    shapes = {
-        "token": (vocabulary, d),
-        "position": (n, d),
-        "q": (d, d),
-        "k": (d, d),
-        "v": (d, d),
-        "out": (d, vocabulary),
-    }
-    p = {
-        name: torch.randn(shape, generator=g).mul_(d**-0.5).requires_grad_() for name, shape in shapes.items()
-    }
-    optimizer = torch.optim.AdamW(p.values(), lr=0.02)
+    shapes = ((vocabulary, d), (n, d), (d, d), (d, d), (d, d), (d, vocabulary))
+    weights = [torch.randn(shape, generator=g).mul_(d**-0.5).requires_grad_() for shape in shapes]
+    token, position, w_q, w_k, w_v, out = weights
+    optimizer = torch.optim.AdamW(weights, lr=0.02)
     mask = causal_mask(n) if masked else None
     losses = []
     for _ in range(steps):
         ids = torch.randint(vocabulary, (64, n + 1), generator=g)  # fresh noise: nothing can be memorised
-        x = p["token"][ids[:, :-1]] + p["position"]  # (B, N, d)
-        h, _ = attention(x @ p["q"], x @ p["k"], x @ p["v"], mask)
-        logits = (x + h) @ p["out"]  # (B, N, V)
+        x = token[ids[:, :-1]] + position  # (B, N, d)
+        h, _ = attention(x @ w_q, x @ w_k, x @ w_v, mask)
+        logits = (x + h) @ out  # (B, N, V)
         loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()

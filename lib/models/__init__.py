@@ -18,9 +18,7 @@ KINDS = {"masked": Masked, "pairs": MaskedPairs}
 
 def load(name: str) -> Masked:
     """A model with its heads, in float32 and evaluation mode; its tokens are those of `PORTUGUESE`."""
-    if name not in KINDS:
-        raise ValueError(f"name must be one of {', '.join(KINDS)}, got {name!r}")
-    objective, tokens = load_model(FOLDER / name)
+    objective, tokens = load_model(FOLDER / checks.one_of("name", name, KINDS))
     if tokens != PORTUGUESE.vocabulary:
         raise ValueError(f"the tokens of the model {name!r} are not the grammar's: run make model")
     return checks.instance("objective", objective, KINDS[name])

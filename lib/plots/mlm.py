@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from torch import Tensor
 
+from lib import checks
 from lib.numbers import pt
 from lib.plots.style import ACCENT, CMAP, INK, QUIET, WARNING, bare, number, panels_in_a_row, tidy
 
@@ -30,9 +31,7 @@ def draws(rows: Sequence[Sequence[tuple[str, str]]]) -> Figure:
     fig, ax = plt.subplots(figsize=(0.4 + 1.15 * n, 0.9 + 0.36 * len(rows)), layout="constrained")
     for y, row in enumerate(rows):
         for x, (word, fate) in enumerate(row):
-            if fate not in FATES:
-                raise ValueError(f"fate must be one of {', '.join(FATES)}, got {fate!r}")
-            fill, hatch, ink = FATES[fate]
+            fill, hatch, ink = FATES[checks.one_of("fate", fate, FATES)]
             ax.add_patch(Rectangle((x, y), 1, 1, fc=fill, hatch=hatch, ec="#b8c0cb", lw=0.6))
             box = {"fc": fill, "ec": "none", "pad": 1.2} if hatch else None
             ax.text(x + 0.5, y + 0.5, word, ha="center", va="center", fontsize=9, color=ink, bbox=box)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from lib import checks
 from lib.encoder import Encoder
-from lib.heads import FineTuned, Head, SequenceHead, SpanHead, TokenHead, best_span, span_loss
+from lib.heads import FineTuned, Head, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.training.data import generator, seed_dropout
 from lib.training.optimizers import Recipe, adamw
@@ -113,9 +113,7 @@ def freeze_parts(encoder: Encoder, freeze: int | str) -> list[nn.Parameter]:
     elif isinstance(freeze, int) and not isinstance(freeze, bool) and 0 <= freeze <= blocks:
         parts = [encoder.embeddings, *encoder.blocks[:freeze]] if freeze else []
     else:
-        raise ValueError(
-            f'freeze must be "{ENCODER}" or a number of blocks from 0 to {blocks}, got {freeze!r}'
-        )
+        raise ValueError(f'freeze must be "{ENCODER}" or a number from 0 to {blocks}, got {freeze!r}')
     parameters = [p for part in parts for p in part.parameters()]
     for p in parameters:
         p.requires_grad_(False)
@@ -151,13 +149,12 @@ def predict(model: FineTuned, examples: Labelled, batch: int = 256) -> Tensor:
 
 def accuracy(model: FineTuned, examples: Labelled) -> float:
     """Share of right answers: sentences, labelled tokens, or spans right at both ends."""
-    predicted = predict(model, examples)
+    right = predict(model, examples) == examples.target
     if isinstance(model.head, TokenHead):
-        labelled = examples.target != IGNORE_INDEX
-        return (predicted == examples.target)[labelled].double().mean().item()
-    if isinstance(model.head, SequenceHead):
-        return (predicted == examples.target).double().mean().item()
-    return (predicted == examples.target).all(-1).double().mean().item()
+        right = right[examples.target != IGNORE_INDEX]
+    elif isinstance(model.head, SpanHead):
+        right = right.all(-1)
+    return right.double().mean().item()
 
 
 def span_places(examples: Labelled) -> Tensor:

@@ -1,6 +1,5 @@
 """How to descend: the recipe of a training, and the optimizers that follow it."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -26,18 +25,13 @@ class Recipe:
 
     def __post_init__(self):
         checks.integer("steps", self.steps, 1)
-        if not (math.isfinite(self.lr) and self.lr > 0):
-            raise ValueError(f"lr must be a positive number, got {self.lr!r}")
-        if not 0 <= self.warmup <= 1:
-            raise ValueError(f"warmup must be a share of the steps between 0 and 1, got {self.warmup!r}")
-        if self.weight_decay < 0 or self.clip <= 0:
-            raise ValueError(
-                f"weight_decay must be >= 0 and clip > 0, got {self.weight_decay!r} and {self.clip!r}"
-            )
-        if not 0 < self.beta_2 < 1:
-            raise ValueError(f"beta_2 must be a number between 0 and 1, got {self.beta_2!r}")
-        if self.muon is not None and not (math.isfinite(self.muon) and self.muon > 0):
-            raise ValueError(f"muon must be a positive learning rate or None, got {self.muon!r}")
+        checks.number("lr", self.lr, above=0)
+        checks.probability("warmup", self.warmup)
+        checks.number("weight_decay", self.weight_decay, 0)
+        checks.number("clip", self.clip, above=0)
+        checks.number("beta_2", self.beta_2, above=0, below=1)
+        if self.muon is not None:
+            checks.number("muon", self.muon, above=0)
 
     def rate(self, step: int, peak: float | None = None) -> float:
         """The learning rate of a step, counted from 0: a straight line up to `peak` (`lr`), and down."""

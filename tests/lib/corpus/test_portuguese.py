@@ -151,12 +151,6 @@ def test_labels_cover_every_word_and_every_kind(sentences):
             assert sentence.sentiment == ("negativo" if "não" in sentence.words else "positivo")
 
 
-def test_label_tensors_say_the_same_as_the_sentences(batch, sentences):
-    labels, names = batch.labels("pos")
-    for row, sentence in zip(labels[:200], sentences, strict=False):
-        assert tuple(names[i] for i in row if i >= 0) == sentence.pos
-
-
 def test_same_seed_same_sentences_and_another_seed_others(grammar, batch):
     again = sample(grammar, 3000, seed=11)
     assert torch.equal(again.ids, batch.ids) and torch.equal(again.arcs, batch.arcs)
