@@ -183,7 +183,7 @@ class Encoder(nn.Module):
         `mask` is boolean, True where attention is allowed: (B, N) marks the real tokens of each sentence,
         (B, N, N) decides for every pair (query, key). `causal` overrides the configuration for this call.
         """
-        mask = self.check(ids, mask, segments, positions, trace)
+        mask = check_inputs(self, ids, mask, segments, positions, trace)
         causal = self.config.causal if causal is None else checks.flag("causal", causal)
         x = self.embeddings(ids, segments, positions)
         if trace is not None:
@@ -193,18 +193,6 @@ class Encoder(nn.Module):
             if trace is not None:
                 trace.hidden.append(x)
         return checks.finite(self.norm(x), "hidden states")
-
-    def check(
-        self,
-        ids: Tensor,
-        mask: Tensor | None = None,
-        segments: Tensor | None = None,
-        positions: Tensor | None = None,
-        trace: Trace | None = None,
-    ) -> Tensor | None:
-        """Refuse what cannot be encoded, and return the mask as (B, 1, N or 1, N), ready for every head."""
-        _check_inputs(self, ids, mask, segments, positions, trace)
-        return None if mask is None else _for_every_head(mask, *ids.shape)
 
 
 def initialise(module: nn.Module) -> None:
@@ -217,14 +205,15 @@ def initialise(module: nn.Module) -> None:
         nn.init.zeros_(module.weight.data[module.padding_idx])
 
 
-def _check_inputs(
+def check_inputs(
     encoder: Encoder,
     ids: Tensor,
-    mask: Tensor | None,
-    segments: Tensor | None,
-    positions: Tensor | None,
-    trace: Trace | None,
-) -> None:
+    mask: Tensor | None = None,
+    segments: Tensor | None = None,
+    positions: Tensor | None = None,
+    trace: Trace | None = None,
+) -> Tensor | None:
+    """Refuse what cannot be encoded, and return the mask as (B, 1, N or 1, N), ready for every head."""
     config = encoder.config
     for name, value in {"mask": mask, "segments": segments, "positions": positions}.items():
         if value is not None:
@@ -247,6 +236,7 @@ def _check_inputs(
         raise ValueError("trace holds a run already: pass a new Trace() to each call")
     if trace is not None and encoder.training and config.dropout:
         raise ValueError("trace needs encoder.eval(): with dropout the maps are not those of the formula")
+    return None if mask is None else _for_every_head(mask, *ids.shape)
 
 
 def _for_every_head(mask: Tensor, b: int, n: int) -> Tensor | None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lib import checks
 from lib.attention import fused_attention
-from lib.encoder import Block, Encoder
+from lib.encoder import Block, Encoder, check_inputs
 from lib.heads import CausalLM
 from lib.vocabulary import PAD
 
@@ -45,7 +45,7 @@ class Cache:
         if new > self.k.shape[-2]:
             raise ValueError(f"the cache has room for {self.k.shape[-2]} tokens, and this would be {new}")
         positions = torch.arange(old, new).expand(ids.shape)
-        encoder.check(ids, positions=positions)
+        check_inputs(encoder, ids, positions=positions)
         x = encoder.embeddings(ids, positions=positions)  # (B, n, d)
         for block, k, v in zip(encoder.blocks, self.k, self.v, strict=True):
             assert isinstance(block, Block)  # nn.ModuleList does not say what it holds
@@ -76,7 +76,7 @@ def generate(
     everything again for each token: the same result, for comparison.
     """
     encoder = checks.instance("model", model, CausalLM).encoder
-    encoder.check(ids)
+    check_inputs(encoder, ids)
     if ids.shape[1] < 1:
         raise ValueError(f"ids must have shape (B, N) with N >= 1, got {tuple(ids.shape)}")
     longest = encoder.config.max_length

@@ -189,9 +189,7 @@ def span_loss(start: Tensor, end: Tensor, span: Tensor, allowed: Tensor) -> Tens
     if span.dtype != torch.int64:
         raise TypeError(f"span must be integers (torch.long), got {span.dtype}")
     if not ((span >= 0) & (span < start.shape[1])).all() or (span[:, 0] > span[:, 1]).any():
-        raise ValueError(
-            f"span must hold positions 0 <= start <= end < {start.shape[1]}, got {span.tolist()}"
-        )
+        raise ValueError(f"span must have 0 <= start <= end < {start.shape[1]}, got {span.tolist()}")
     if not allowed.gather(1, span).all():
         raise ValueError("span must start and end at positions that allowed marks as True")
     start, end = (x.masked_fill(~allowed, -torch.inf) for x in (start, end))

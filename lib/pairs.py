@@ -13,6 +13,7 @@ from torch import Tensor
 from lib import checks
 from lib.vocabulary import Vocabulary, pad, segments
 
+Document = Sequence[Sequence[int]]  # sentences of token ids
 IS_NEXT, NOT_NEXT = 0, 1  # as in BERT's own data, and the reverse of what "is next?" suggests
 
 
@@ -30,7 +31,7 @@ class PairBatch(NamedTuple):
 
 
 def next_sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], *, generator: torch.Generator, next_rate: float = 0.5
+    documents: Sequence[Document], *, generator: torch.Generator, next_rate: float = 0.5
 ) -> list[SentencePair]:
     """For each sentence that has a next one: that one (IS_NEXT), or one of another document (NOT_NEXT).
 
@@ -55,7 +56,7 @@ def next_sentence_pairs(
     return pairs
 
 
-def _sentences(document: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+def _sentences(document: Document) -> Document:
     checks.several("documents", document, Sequence, "lists of sentences")
     for sentence in document:
         if isinstance(sentence, str) or not isinstance(sentence, Sequence) or not len(sentence):

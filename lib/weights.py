@@ -23,6 +23,7 @@ from lib.files import package_folder
 from lib.heads import CausalLM, MaskedLM
 
 Model = TypeVar("Model", bound=nn.Module)
+Tensors = Mapping[str, Tensor]
 
 # Ours -> theirs. `{i}` is the number of the block; a head's names are those after the model's own prefix.
 BERT_ENCODER = {
@@ -88,16 +89,14 @@ def load_masked_lm(folder: str | Path, ignore: tuple[str, ...] = ()) -> MaskedLM
     return masked_lm_from(read_config(folder), read_tensors(folder), ignore)
 
 
-def encoder_from(settings: Mapping, tensors: Mapping[str, Tensor], ignore: tuple[str, ...] = ()) -> Encoder:
+def encoder_from(settings: Mapping, tensors: Tensors, ignore: tuple[str, ...] = ()) -> Encoder:
     """An encoder from the settings of a config.json and a dictionary of tensors."""
     names, tensors = _names(settings), _canonical(settings, tensors)
     config = read_settings(settings, pooler="pooler.dense.weight" in tensors)
     return fill(Encoder(config), tensors, names, ("cls.", "lm_head.", *ignore)).eval()
 
 
-def masked_lm_from(
-    settings: Mapping, tensors: Mapping[str, Tensor], ignore: tuple[str, ...] = ()
-) -> MaskedLM:
+def masked_lm_from(settings: Mapping, tensors: Tensors, ignore: tuple[str, ...] = ()) -> MaskedLM:
     """A masked model from the settings of a config.json and a dictionary of tensors."""
     names, tensors = _names(settings), _canonical(settings, tensors)
     if settings.get("model_type") == "openai-gpt":
@@ -112,9 +111,7 @@ def masked_lm_from(
     return fill(MaskedLM(config), tensors, names, (decoder, "cls.seq_relationship", *ignore)).eval()
 
 
-def causal_lm_from(
-    settings: Mapping, tensors: Mapping[str, Tensor], ignore: tuple[str, ...] = ()
-) -> CausalLM:
+def causal_lm_from(settings: Mapping, tensors: Tensors, ignore: tuple[str, ...] = ()) -> CausalLM:
     """A left-to-right model from the settings of a config.json and a dictionary of tensors."""
     names, tensors = _names(settings), _canonical(settings, tensors)
     config = read_settings(settings, pooler=False)
@@ -170,9 +167,7 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
         raise ValueError(f"config.json lacks {missing}, which a {kind} model needs") from None
 
 
-def fill(
-    module: Model, tensors: Mapping[str, Tensor], names: Mapping[str, str], ignore: tuple[str, ...] = ()
-) -> Model:
+def fill(module: Model, tensors: Tensors, names: Mapping[str, str], ignore: tuple[str, ...] = ()) -> Model:
     """Copy `tensors` into `module`; `names` maps our names (or beginnings of names) to theirs."""
     wanted = {ours: _translate(ours, names) for ours in module.state_dict()}
     extra = sorted(
@@ -227,7 +222,7 @@ def read_tensors(folder: str | Path) -> dict[str, Tensor]:
     raise FileNotFoundError(f"{folder} holds neither {safe.name} nor {pickled.name}")
 
 
-def _require_tied(tensors: Mapping[str, Tensor], copy: str, original: str) -> None:
+def _require_tied(tensors: Tensors, copy: str, original: str) -> None:
     """The decoder is the token table (and the bias) once more; a file in which it is not was never tied."""
     if copy in tensors and original in tensors and not torch.equal(tensors[copy], tensors[original]):
         raise ValueError(f"{copy} differs from {original}: this model's unembedding is not tied")
@@ -244,7 +239,7 @@ def _names(settings: Mapping) -> dict[str, str]:
     }
 
 
-def _canonical(settings: Mapping, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _canonical(settings: Mapping, tensors: Tensors) -> dict[str, Tensor]:
     """The tensors under the names of the maps: no model prefix, modern norm names, GPT's Q, K, V apart."""
     prefix = PREFIX.get(str(settings.get("model_type")), "")
     renamed = {}
@@ -257,7 +252,7 @@ def _canonical(settings: Mapping, tensors: Mapping[str, Tensor]) -> dict[str, Te
     return _split_gpt(renamed) if settings.get("model_type") == "openai-gpt" else renamed
 
 
-def _split_gpt(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _split_gpt(tensors: Tensors) -> dict[str, Tensor]:
     """GPT-1 stores x W instead of W x, so transpose; and Q, K, V side by side, so cut in three."""
     out = {}
     for name, tensor in tensors.items():

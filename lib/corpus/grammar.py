@@ -110,9 +110,7 @@ class Grammar:
         if not words:
             raise ValueError("sentence must hold at least one word, got none")
         if unknown := [word for word in words if word not in self.vocabulary.ids]:
-            raise ValueError(
-                f"sentence must hold known words; {unknown} are not in the vocabulary of {len(self)}"
-            )
+            raise ValueError(f"sentence must hold known words; {unknown} are not in the vocabulary")
         return torch.tensor([self.vocabulary.ids[word] for word in words])  # (N,)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
@@ -232,9 +230,7 @@ class Grammar:
                 break
             can_end = grown
         if not can_end.all():
-            raise ValueError(
-                "rules: some sentence can never end: a recursion lacks an alternative that stops"
-            )
+            raise ValueError("rules: some sentence can never end: a recursion has no way to stop")
 
 
 def _is_mark(symbol: str) -> bool:

@@ -19,9 +19,7 @@ def shares(weights: Tensor) -> dict[str, Tensor]:
     """
     n = weights.shape[-1]
     if weights.dim() < 2 or weights.shape[-2] != n or n < 5:
-        raise ValueError(
-            f"weights must be (..., N, N) with N >= 5: [CLS], three words, [SEP]; got {tuple(weights.shape)}"
-        )
+        raise ValueError(f"weights must be (..., N, N) with N >= 5, got {tuple(weights.shape)}")
     if not torch.allclose(weights.sum(-1), weights.new_ones(()), atol=1e-4):
         raise ValueError("weights must have rows that add up to 1: pass the weights, not the scores")
     i = torch.arange(2, n - 2, device=weights.device)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from lib import checks
 from lib.encoder import Encoder
 from lib.tokenizer import Tokenizer
 
@@ -33,10 +34,7 @@ def word_vector(encoder: Encoder, tokenizer: Tokenizer, text: str, word: str) ->
 
 def cosines(vectors: Tensor) -> Tensor:
     """(M, M) cosines between the rows of `vectors` (M, d), in float64."""
-    if vectors.dim() != 2 or not vectors.is_floating_point():
-        raise ValueError(
-            f"vectors must be (M, d) floating point, got {tuple(vectors.shape)}, {vectors.dtype}"
-        )
+    checks.tensor("vectors", vectors, checks.FLOATS, "(M, d)")
     if (vectors.norm(dim=-1) == 0).any():
         raise ValueError("vectors must not hold a zero vector: it has no direction, so no cosine")
     unit = normalize(vectors.double(), dim=-1)

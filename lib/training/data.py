@@ -15,11 +15,10 @@ from torch import Tensor
 from lib import checks
 from lib.corpus import Grammar, paragraphs, sample
 from lib.corpus.entropy import length_distribution
-from lib.pairs import PairBatch, next_sentence_pairs, pair_batch
+from lib.pairs import Document, PairBatch, next_sentence_pairs, pair_batch
 from lib.vocabulary import PAD, Vocabulary, pad
 
 CHUNK = 16  # batches sampled from a grammar at a time, because one call for many sentences is cheaper
-Document = Sequence[Sequence[int]]  # sentences of token ids
 
 
 def generator(seed: int, *place: int | str) -> torch.Generator:
@@ -113,9 +112,7 @@ class TextSource:
         draw = generator(self.seed, "pairs", step)
         together = [d for d in self.documents if len(d) > 1]
         if not together or len(self.documents) < 2:
-            raise ValueError(
-                "the text must hold at least two paragraphs, one of them with two sentences, to make pairs"
-            )
+            raise ValueError("the text must hold two paragraphs or more, one of them with two sentences")
         pairs = []
         while len(pairs) < self.batch:
             at = int(torch.randint(len(together), (), generator=draw))

@@ -62,10 +62,8 @@ class Trainer:
         totals = self.world.total(torch.cat([sums.detach().double(), torch.tensor([float(stop)])]))
         means = totals[:-1] / counts
         if not means.isfinite().all():
-            raise FloatingPointError(
-                f"the loss is {means.tolist()} at step {self.step}: training diverged, "
-                f"so lower lr={self.recipe.lr}"
-            )
+            told = f"the loss is {means.tolist()} at step {self.step}"
+            raise FloatingPointError(f"{told}: training diverged, so lower lr={self.recipe.lr}")
         for optimizer in self.optimizers:
             optimizer.step()
         self.step += 1
@@ -224,9 +222,8 @@ def train(
         if held_out and (trainer.step % every == 0 or trainer.step == steps):
             losses = evaluate(trainer.objective, held_out, world)
             floor = {} if held_out.floor is None else {"floor": held_out.floor}
-            score = f", avaliação {sum(losses.values()):.3f}" + (
-                f" (piso {held_out.floor:.3f})" if floor else ""
-            )
+            score = f", avaliação {sum(losses.values()):.3f}"
+            score += f" (piso {held_out.floor:.3f})" if floor else ""
             speed = {"seconds": round(seconds, 3), "tokens_per_second": round(tokens / seconds)}
             note({"step": trainer.step, **{f"held_out_{k}": v for k, v in losses.items()}, **floor, **speed})
             tell(records[-1])

@@ -131,9 +131,8 @@ class MaskedPairs(Masked):
         wanted = selected.clone()
         wanted[:, 0] = True  # [CLS], which is never masked
         table = tied_table(self.model)
-        hidden = hidden_at(
-            self.model.encoder, batch.ids, wanted, batch.real, batch.segments, table=table
-        )  # (M + B, d)
+        encoder = self.model.encoder
+        hidden = hidden_at(encoder, batch.ids, wanted, batch.real, batch.segments, table=table)  # (M + B, d)
         is_cls = (torch.arange(wanted.shape[1]) == 0).expand(wanted.shape)[wanted]
         scores = self.nsp(pooler(hidden[is_cls][:, None]))  # (B, 2)
         nsp = F.cross_entropy(scores, is_next, reduction="sum")

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from lib import checks
 from lib.attention import causal_mask
-from lib.encoder import Block, Encoder
+from lib.encoder import Block, Encoder, check_inputs
 from lib.heads import MaskedLM
 from lib.losses import IGNORE_INDEX
 from lib.training.tied import TiedTable
@@ -66,7 +66,7 @@ def hidden_at(
     `packed=False` keeps the padding, to measure what packing alone is worth. With a `table`, tokens are read
     from it, and its `loss` must follow.
     """
-    allowed = encoder.check(ids, mask, segments)  # None, or (B, 1, 1, N)
+    allowed = check_inputs(encoder, ids, mask, segments)  # None, or (B, 1, 1, N)
     real = _real_tokens(ids, selected, mask)  # (B, N)
     if not selected.any():
         return encoder.embeddings.token.weight.new_empty(0, encoder.config.d)
