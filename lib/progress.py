@@ -85,19 +85,14 @@ class NotebookBar(Bar):
         self.place = display(self.picture(), display_id=True)
 
     def picture(self):
-        label = html.escape(self.label)
+        label, made, rest = html.escape(self.label), self.done - self.first, ""
+        if made:  # how long it will take from here, judging by the steps so far
+            seconds = (time.monotonic() - self.start) / made * (self.total - self.done)
+            rest = f", cerca de {seconds:.0f} s"
         return self.html(
             f'<progress max="{self.total}" value="{self.done}" aria-label="{label}"></progress> '
-            f"<span>{label}: {self.done} de {self.total}{self.rest()}</span>"
+            f"<span>{label}: {self.done} de {self.total}{rest}</span>"
         )
-
-    def rest(self) -> str:
-        """How long it will take from here, judging by the steps so far."""
-        made = self.done - self.first
-        if not made:
-            return ""
-        seconds = (time.monotonic() - self.start) / made * (self.total - self.done)
-        return f", cerca de {seconds:.0f} s"
 
     def step(self, note: str = "") -> None:
         super().step(note)

@@ -244,14 +244,10 @@ class Tokenizer:
             inputs = list(zip(inputs, (_text("pairs", pair) for pair in pairs), strict=True))
         n_texts = 1 if pairs is None else 2
         rows = self._truncated(n_texts, max_length, lambda: self._library.encode_batch(inputs))
-        lengths = torch.tensor([len(row) for row in rows])
-        return EncodedBatch(
-            _pad([row.ids for row in rows], self.vocabulary.pad_id),
-            _pad([row.type_ids for row in rows], 0),
-            _pad([_word_ids(row) for row in rows], -1),
-            torch.arange(int(lengths.max()))[None, :] < lengths[:, None],  # (B, N)
-            lengths,
-        )
+        ids, real = self.vocabulary.pad([row.ids for row in rows])
+        segment_ids = pad([torch.tensor(row.type_ids) for row in rows], 0)
+        word_ids = pad([torch.tensor(_word_ids(row)) for row in rows], -1)
+        return EncodedBatch(ids, segment_ids, word_ids, real, real.sum(1))
 
     def decode(self, ids: Sequence[int] | Tensor, *, skip_special: bool = True) -> str:
         """Text again, with the pieces of each word joined. Case and accents that were stripped are lost."""
@@ -317,10 +313,6 @@ def _word_ids(raw: library.Encoding) -> list[int]:
     # The library starts counting again in the second text: two words would share a number.
     in_first = 1 + max((w for w, s in zip(word_ids, raw.sequence_ids, strict=True) if s == 0), default=-1)
     return [w + in_first if s == 1 else w for w, s in zip(word_ids, raw.sequence_ids, strict=True)]
-
-
-def _pad(rows: list[list[int]], value: int) -> Tensor:
-    return pad([torch.tensor(row) for row in rows], value)  # (B, N)
 
 
 def _text(name: str, text: str) -> str:

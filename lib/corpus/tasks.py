@@ -10,7 +10,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -127,7 +127,7 @@ def entailments(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUG
     chooser = random.Random(seed)
 
     def examples() -> Iterator[Pair]:
-        for sentence in filter(_states_a_fact, _stream(grammar, split, seed, key=_core)):
+        for sentence in filter(_states_a_fact, _stream(grammar, split, seed, by_core=True)):
             label = chooser.choice(NLI_LABELS)
             versions = _versions(sentence, chooser)
             premise, hypothesis = chooser.choice(RELATIONS[label])
@@ -217,23 +217,17 @@ def _is_person(sentence: Sentence, span: Span) -> bool:
 # -- shared
 
 
-def _all_words(sentence: Sentence) -> Words:
-    return sentence.words
-
-
 def _core(sentence: Sentence) -> Words:
     return _without(sentence.words, [span for span in sentence.spans if span.name in ADJUNCTS])
 
 
-def _stream(
-    grammar: Grammar, split: str, seed: int, key: Callable[[Sentence], Words] = _all_words
-) -> Iterator[Sentence]:
-    """Endless sentences of one split; `key` gives the words that decide it."""
+def _stream(grammar: Grammar, split: str, seed: int, by_core: bool = False) -> Iterator[Sentence]:
+    """Endless sentences of one split, which their words decide, or only those of their core."""
     checks.one_of("split", split, SPLITS)
     generator = torch.Generator().manual_seed(seed)
     for _ in itertools.count():
         for sentence in sample(grammar, 1024, generator):
-            if split_of(key(sentence)) == split:
+            if split_of(_core(sentence) if by_core else sentence.words) == split:
                 yield sentence
 
 

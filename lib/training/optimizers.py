@@ -89,7 +89,8 @@ class Muon(torch.optim.Optimizer):
                 if p.grad is not None:
                     alike.setdefault(tuple(sorted(p.shape)), []).append(p)
             for matrices in alike.values():
-                wide = torch.stack([_wide(self._direction(p)) for p in matrices])  # (n, rows <= columns)
+                directions = (self._direction(p) for p in matrices)
+                wide = torch.stack([d.T if len(d) > d.shape[1] else d for d in directions])
                 for p, step in zip(matrices, self.orthogonal(wide), strict=True):
                     rows, columns = p.shape
                     size = group["lr"] * max(1, rows / columns) ** 0.5
@@ -113,10 +114,6 @@ class Muon(torch.optim.Optimizer):
             square = x @ x.mT  # (n, rows, rows)
             x = a * x + (b * square + c * square @ square) @ x
         return x
-
-
-def _wide(matrix: Tensor) -> Tensor:
-    return matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
 
 
 # What an optimizer remembers of each weight.
