@@ -6,7 +6,7 @@ value that they were asked about.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import TypeVar
 
@@ -51,7 +51,7 @@ def instance(name: str, value: object, kind: type[Kind], hint: str = "") -> Kind
     return value
 
 
-def one_of(name: str, value: str, options: Iterable[str]) -> str:
+def one_of(name: str, value: str, options: Collection[str]) -> str:
     """One of some names."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(options)}, got {value!r}")

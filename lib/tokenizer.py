@@ -242,8 +242,7 @@ class Tokenizer:
         inputs = [_text("texts", text) for text in texts]
         if pairs is not None:
             inputs = list(zip(inputs, (_text("pairs", pair) for pair in pairs), strict=True))
-        n_texts = 1 if pairs is None else 2
-        rows = self._truncated(n_texts, max_length, lambda: self._library.encode_batch(inputs))
+        rows = self._truncated(2 if pairs else 1, max_length, lambda: self._library.encode_batch(inputs))
         ids, real = self.vocabulary.pad([row.ids for row in rows])
         segment_ids = pad([torch.tensor(row.type_ids) for row in rows], 0)
         word_ids = pad([torch.tensor(_word_ids(row)) for row in rows], -1)

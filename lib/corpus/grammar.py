@@ -23,6 +23,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -260,11 +261,6 @@ def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, 
 
 
 def _check_brackets(name: str, body: tuple[str, ...]) -> None:
-    open_spans = 0
-    for symbol in body:
-        if _is_mark(symbol):
-            open_spans += -1 if symbol == ")" else 1
-        if open_spans < 0:
-            break
-    if open_spans != 0:
+    depths = [0, *accumulate(-1 if symbol == ")" else 1 for symbol in body if _is_mark(symbol))]
+    if min(depths) < 0 or depths[-1] != 0:
         raise ValueError(f"rules: {name!r} has the body {body}, in which brackets do not match")
