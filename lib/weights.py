@@ -59,6 +59,27 @@ GPT_ENCODER = {
     "blocks.{i}.feed_forward.W_2": "h.{i}.mlp.c_proj",
     "blocks.{i}.norm_2": "h.{i}.ln_2",
 }
+BERT_SETTINGS = {
+    "vocab_size": "vocab_size",
+    "d": "hidden_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "d_ff": "intermediate_size",
+    "positions": "max_position_embeddings",
+    "segments": "type_vocab_size",
+    "dropout": "hidden_dropout_prob",
+    "norm_eps": "layer_norm_eps",
+    "pad_id": "pad_token_id",
+}
+GPT_SETTINGS = {
+    "vocab_size": "vocab_size",
+    "d": "n_embd",
+    "layers": "n_layer",
+    "heads": "n_head",
+    "positions": "n_positions",
+    "dropout": "resid_pdrop",
+    "norm_eps": "layer_norm_epsilon",
+}
 # Constants that older files store (0, 1, 2, ... and the causal triangle): not weights.
 CONSTANTS = ("position_ids", "attn.bias")
 PREFIX = {"bert": "bert.", "roberta": "roberta.", "xlm-roberta": "roberta.", "openai-gpt": "transformer."}
@@ -130,41 +151,14 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
     # OpenAI's "gelu" has always meant the tanh curve.
     known = {"gelu": "gelu_tanh" if gpt else "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}
     activation = known[checks.one_of("activation", activation, known)]
-    try:
-        if gpt:
-            return Config(
-                settings["vocab_size"],
-                d=settings["n_embd"],
-                layers=settings["n_layer"],
-                heads=settings["n_head"],
-                positions=settings["n_positions"],
-                segments=0,
-                causal=True,
-                embedding_norm=False,
-                pooler=False,
-                activation=activation,
-                dropout=settings["resid_pdrop"],
-                norm_eps=settings["layer_norm_epsilon"],
-                pad_id=None,
-            )
-        return Config(
-            settings["vocab_size"],
-            d=settings["hidden_size"],
-            layers=settings["num_hidden_layers"],
-            heads=settings["num_attention_heads"],
-            d_ff=settings["intermediate_size"],
-            positions=settings["max_position_embeddings"],
-            segments=settings["type_vocab_size"],
-            causal=settings.get("is_decoder", False),
-            pooler=pooler,
-            activation=activation,
-            dropout=settings["hidden_dropout_prob"],
-            norm_eps=settings["layer_norm_eps"],
-            pad_id=settings["pad_token_id"],
-            count_real_positions=kind != "bert",
-        )
-    except KeyError as missing:
-        raise ValueError(f"config.json lacks {missing}, which a {kind} model needs") from None
+    names = GPT_SETTINGS if gpt else BERT_SETTINGS
+    if missing := [name for name in names.values() if name not in settings]:
+        raise ValueError(f"config.json lacks {missing[0]!r}, which a {kind} model needs")
+    given = {ours: settings[theirs] for ours, theirs in names.items()} | {"activation": activation}
+    if gpt:
+        return Config(**given, segments=0, causal=True, embedding_norm=False, pooler=False, pad_id=None)
+    causal = settings.get("is_decoder", False)
+    return Config(**given, causal=causal, pooler=pooler, count_real_positions=kind != "bert")
 
 
 def fill(module: Model, tensors: Tensors, names: Mapping[str, str], ignore: tuple[str, ...] = ()) -> Model:
