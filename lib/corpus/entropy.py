@@ -2,8 +2,7 @@
 
     causal         next word given those to its left; n + 1 tokens a sentence, since the end (`[SEP]`) counts
     bidirectional  one word hidden, chosen uniformly among all words, all others and the length seen
-    mlm            each word hidden by [MASK] with probability `rate`, independently; loss at the hidden words
-    mlm_channel    each word selected with probability `rate`, then 80/10/10; loss at the selected words
+    mlm            each word selected with probability `rate`, then sent through a channel; loss at these
 
 Each is an average over tokens, as a training loss is: expected sum of losses over expected number of
 predicted tokens. Where all that a model can see is enumerable the floor is exact. Otherwise sentences and
