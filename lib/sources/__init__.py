@@ -6,31 +6,14 @@
 - `figure_cards("01")`, `statement_cards("01")`, `summary()`: what the errata page shows.
 """
 
-from lib.sources.catalog import Example, PrintedValue, example, example_ids
-from lib.sources.comparison import (
-    AGREES,
-    CORRECTED,
-    Comparison,
-    Verdict,
-    compare,
-)
-from lib.sources.errata import (
-    Statement,
-    figure_cards,
-    statement_cards,
-    statements,
-    summary,
-)
+from lib.sources.catalog import example, example_ids
+from lib.sources.comparison import AGREES, CORRECTED, compare
+from lib.sources.errata import figure_cards, statement_cards, statements, summary
 from lib.sources.recompute import judge, recompute
 
 __all__ = [
     "AGREES",
     "CORRECTED",
-    "Comparison",
-    "Example",
-    "PrintedValue",
-    "Statement",
-    "Verdict",
     "compare",
     "example",
     "example_ids",

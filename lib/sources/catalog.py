@@ -64,15 +64,13 @@ class Example:
     figures: Mapping[str, PrintedValue]
 
 
-def _figure(entry: dict) -> PrintedValue:
+def _figure(name: str, entry: dict) -> PrintedValue:
     kind = {"printed", "tokens"} & entry.keys()
-    unknown = entry.keys() - {"name", "label", "printed", "tokens", "format", "shape", "note"}
+    unknown = entry.keys() - {"label", "printed", "tokens", "format", "shape", "note"}
     if len(kind) != 1 or unknown:
-        raise ValueError(
-            f"figure {entry.get('name')!r}: needs either printed or tokens; unknown keys: {sorted(unknown)}"
-        )
+        raise ValueError(f"figure {name!r}: needs either printed or tokens; unknown keys: {sorted(unknown)}")
     figure = PrintedValue(
-        name=entry["name"],
+        name=name,
         label=entry["label"],
         content=entry[kind.pop()],
         numeric="printed" in entry,
@@ -86,24 +84,15 @@ def _figure(entry: dict) -> PrintedValue:
 
 
 def load_examples(folder: Path = DATA) -> dict[str, Example]:
-    """Reads every example of `folder`, in the order of the documents."""
+    """Reads every example of `folder`, in the order of the documents; TOML refuses an id used twice."""
     found: dict[str, Example] = {}
     for path in sorted(folder.glob("0[1-5]_*.toml")):
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-        for entry in document["example"]:
-            figures = [_figure(f) for f in entry["figure"]]
-            example = Example(
-                id=entry["id"],
-                title=entry["title"],
-                where=entry["where"],
-                inputs=MappingProxyType(entry["inputs"]),
-                figures=MappingProxyType({f.name: f for f in figures}),
-            )
-            if not example.id.startswith(f"{document['document']}."):
-                raise ValueError(f"{path.name}: {example.id} is not of document {document['document']}")
-            if example.id in found or len(example.figures) != len(figures):
-                raise ValueError(f"{path.name}: {example.id} or one of its figures is entered twice")
-            found[example.id] = example
+        for id, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            if not id.startswith(f"{path.name[:2]}."):
+                raise ValueError(f"{path.name}: {id} is not of document {path.name[:2]}")
+            figures = {name: _figure(name, figure) for name, figure in entry["figures"].items()}
+            inputs = MappingProxyType(entry.get("inputs", {}))
+            found[id] = Example(id, entry["title"], entry["where"], inputs, MappingProxyType(figures))
     return found
 
 

@@ -53,21 +53,22 @@ class Cards:
 def load_statements(folder: Path = DATA) -> dict[str, tuple[Statement, ...]]:
     """Corrected statements by document ("01"), from `statements_*.toml`."""
     found: dict[str, tuple[Statement, ...]] = {}
-    expected = {field.name for field in fields(Statement)}
     for path in sorted(folder.glob("statements_*.toml")):
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-        for entry in data["statement"]:
-            if entry.keys() != expected or not all(isinstance(v, str) and v.strip() for v in entry.values()):
-                raise ValueError(
-                    f"{path.name}: {entry.get('id')!r} must have exactly {sorted(expected)}, all text"
-                )
-            if entry["kind"] not in KINDS or not entry["id"].startswith(data["document"] + "."):
-                raise ValueError(f"{path.name}: {entry['id']}: kind must be one of {', '.join(KINDS)}")
-        ids = [entry["id"] for entry in data["statement"]]
-        if len(set(ids)) != len(ids):
-            raise ValueError(f"{path.name}: an id is used twice among {ids}")
-        found[data["document"]] = tuple(Statement(**entry) for entry in data["statement"])
+        document = path.stem[-2:]
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+        found[document] = tuple(_statement(f"{document}.{name}", entry) for name, entry in entries.items())
     return found
+
+
+def _statement(id: str, entry: dict[str, dict[str, str]]) -> Statement:
+    """One table of a file, which is called [name."kind"]."""
+    kind, *others = entry
+    if kind not in KINDS or others:
+        raise ValueError(f"{id}: kind must be one of {', '.join(KINDS)}, got {', '.join(entry)}")
+    texts, expected = entry[kind], {field.name for field in fields(Statement)} - {"id", "kind"}
+    if texts.keys() != expected or not all(isinstance(v, str) and v.strip() for v in texts.values()):
+        raise ValueError(f"{id} must have exactly {sorted(expected)}, all text")
+    return Statement(id, kind=kind, **texts)
 
 
 @cache
@@ -106,11 +107,9 @@ def summary() -> str:
     for document in sorted({id[:2] for id in example_ids()}):
         verdicts = [v for id in example_ids() if id.startswith(document) for v in judge(id).verdicts]
         corrected = sum(v.verdict == CORRECTED for v in verdicts)
-        found = _statements().get(document)
-        reviewed = f"{len(found)} afirmações corrigidas" if found else "afirmações ainda não revistas"
         lines.append(
             f"documento {document}: {len(verdicts)} figuras impressas, {len(verdicts) - corrected} conferem, "
-            f"{corrected} corrigidas; {reviewed}"
+            f"{corrected} corrigidas; {len(_statements()[document])} afirmações corrigidas"
         )
     return "\n".join(lines)
 

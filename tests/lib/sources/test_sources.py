@@ -128,10 +128,8 @@ def test_numpy_drops_zeros_that_it_means():
 def test_a_number_agrees_with_its_own_rounding_and_not_with_its_neighbours(x, decimals):
     text = f"{x:.{decimals}f}" + ("" if decimals else ".")
     number = parse(text)
-    assert number.agrees(x)
-    assert not number.agrees(x + float(number.unit) * 1.01) and not number.agrees(
-        x - float(number.unit) * 1.01
-    )
+    step = float(number.unit) * 1.01
+    assert [number.agrees(x + k * step) for k in (-1, 0, 1)] == [False, True, False]
 
 
 @pytest.mark.parametrize("bad", ["", "abc", "1.2.3", "nan", "~"])
@@ -166,18 +164,15 @@ def test_verdicts_and_both_values_are_shown():
     text = str(compare("02.4", cosseno=0.4833, norma_z1=0.8888))
     assert "norma de z1: documento 0.89, calculado 0.89: confere" in text
     assert "similaridade de cosseno: documento 0.35, calculado 0.48: corrigido" in text
-    assert text.index("norma de z1") < text.index("cosseno:"), (
-        "the document's order, whatever the order given"
-    )
+    assert text.index("norma de z1") < text.index("cosseno:"), "in the document's order"
 
 
 def test_a_matrix_marks_the_entries_that_differ():
     good = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
     verdict = compare("03.8", escaladas=good / math.sqrt(2))["escaladas"]
     assert verdict.verdict == AGREES and not any(verdict.differs)
-    verdict = compare("03.8", escaladas=torch.tensor([[0, 0.707], [0.8, 0]], dtype=torch.float64))[
-        "escaladas"
-    ]
+    wrong = torch.tensor([[0, 0.707], [0.8, 0]], dtype=torch.float64)
+    verdict = compare("03.8", escaladas=wrong)["escaladas"]
     assert verdict.differs == (False, False, True, False) and "0.800*" in str(verdict)
     assert "1 de 4 valores difere" in str(verdict)
 
@@ -185,7 +180,7 @@ def test_a_matrix_marks_the_entries_that_differ():
 def test_a_wrong_shape_in_the_document_is_a_correction_and_in_the_computation_an_error():
     u = recompute("02.2")["logits"]
     assert "4 valores no documento, 5 no cálculo: corrigido" in str(compare("02.2", logits=u))
-    with pytest.raises(ValueError, match=r"logits: got shape \(4,\), expected \(5,\)"):
+    with pytest.raises(ValueError, match=r"logits must have shape \(5,\), got \(4,\)"):
         compare("02.2", logits=u[:4])
 
 
@@ -198,29 +193,19 @@ def test_tokens_are_compared_exactly():
 @pytest.mark.parametrize(
     ("id", "computed", "error", "message"),
     [
-        ("09.9", {"pesos": 1}, ValueError, r"id: got '09.9', expected one of 01.1"),
-        (None, {"pesos": 1}, ValueError, "id: got None"),
+        ("09.9", {"pesos": 1}, ValueError, "id must be one of 01.1, .* got '09.9'"),
+        (None, {"pesos": 1}, ValueError, "id must be one of .* got None"),
         ("01.3", {"peso": 1}, ValueError, r"01.3 prints no figure \['peso'\]; expected .*pesos"),
         ("01.3", {}, ValueError, "nothing to compare"),
-        (
-            "01.3",
-            {"pesos": torch.zeros(2, 3).double()},
-            ValueError,
-            r"pesos: got shape \(2, 3\), expected \(3, 3\)",
-        ),
-        (
-            "01.3",
-            {"pesos": torch.zeros(3, 3)},
-            ValueError,
-            "pesos: .* 9 significant digits and float32 carries 6",
-        ),
+        ("01.3", {"pesos": torch.zeros(2, 3).double()}, ValueError, r"shape \(3, 3\), got \(2, 3\)"),
+        ("01.3", {"pesos": torch.zeros(3, 3)}, ValueError, "9 significant digits and float32 carries 6"),
         ("01.3", {"raiz_dk": math.nan}, ValueError, "raiz_dk: a computed value is NaN"),
-        ("01.3", {"raiz_dk": "1.414"}, TypeError, "raiz_dk: expected numbers, got '1.414'"),
-        ("01.3", {"raiz_dk": True}, TypeError, "raiz_dk: expected numbers, got True"),
-        ("01.3", {"raiz_dk": 1j}, TypeError, "raiz_dk: expected numbers"),
+        ("01.3", {"raiz_dk": "1.414"}, TypeError, "raiz_dk must hold numbers, got '1.414'"),
+        ("01.3", {"raiz_dk": True}, TypeError, "raiz_dk must hold numbers, got True"),
+        ("01.3", {"raiz_dk": 1j}, TypeError, "raiz_dk must hold numbers"),
         ("01.3", {"pesos": [[1], [1, 2], [3]]}, ValueError, "pesos: rows of different shapes"),
-        ("03.2", {"causal": "o gato"}, TypeError, "causal: expected a list of strings"),
-        ("03.2", {"causal": [1, 2]}, TypeError, "causal: expected a list of strings"),
+        ("03.2", {"causal": "o gato"}, TypeError, "causal must be a list of strings"),
+        ("03.2", {"causal": [1, 2]}, TypeError, "causal must be a list of strings"),
     ],
 )
 def test_bad_input_is_named(id, computed, error, message):
@@ -239,10 +224,11 @@ def test_float32_is_enough_where_the_document_prints_few_digits():
     ("change", "message"),
     [
         (('printed = "1.414"', 'printed = "1.4l4"'), "is not a number"),
-        (('printed = "1.414"', 'printed = "1.414"\ntokens = ["a"]'), "either printed or tokens"),
-        (('printed = "1.414"', 'printed = "1.414"\nprecision = 3'), "unknown keys"),
-        (('id = "01.4"', 'id = "01.3"'), "entered twice"),
-        (('document = "01"', 'document = "02"'), "01.1 is not of document 02"),
+        (('printed = "1.414"', 'printed = "1.414", tokens = ["a"]'), "either printed or tokens"),
+        (('printed = "1.414"', 'printed = "1.414", precision = 3'), "unknown keys"),
+        (('["01.4"]', '["01.3"]'), "twice"),
+        (("raiz_dk = ", "pesos = "), "pesos"),
+        (('["01.1', '["02.1'), "02.1 is not of document 01"),
         (('[["1", "2", "3"],', '[["1", "2"],'), "rows of different shapes"),
     ],
 )
@@ -257,14 +243,15 @@ def test_malformed_data_does_not_load(tmp_path, change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ((r'kind = "[^"]+"', 'kind = "outro"'), "kind must be one of"),
+        ((r"^\[s1\..*", '[s1."outro"]'), "kind must be one of"),
+        ((r"^\[s2\.", "[s1."), "twice"),
+        ((r"^\[s7\.", "[s1."), "kind must be one of"),
         ((r'right = "[^"]+"', 'right = ""'), "must have exactly"),
         ((r'where = "[^"]+"\n', ""), "must have exactly"),
-        ((r'id = "01\.[^"]+"', 'id = "01.x"'), "used twice"),
     ],
 )
 def test_malformed_statements_do_not_load(tmp_path, change, message):
-    text = re.sub(*change, (DATA / "statements_01.toml").read_text(encoding="utf-8"))
+    text = re.sub(*change, (DATA / "statements_01.toml").read_text(encoding="utf-8"), flags=re.MULTILINE)
     (tmp_path / "statements_01.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         load_statements(tmp_path)
@@ -293,16 +280,10 @@ def test_the_cards_show_every_statement():
 
 def test_the_summary_counts_what_the_cards_show():
     for line in summary().splitlines():
-        document, printed, agree, corrected = re.match(
-            r"documento (\d+): (\d+) \D+(\d+) \D+(\d+)", line
-        ).groups()
+        document, *counts = re.match(r"documento (\d+): (\d+) \D+(\d+) \D+(\d+)", line).groups()
         text = figure_cards(document).text
         figures = re.findall(r"^  (?!dado )\S.*: (confere|corrigido)$", text, re.MULTILINE)
-        assert [len(figures), figures.count(AGREES), figures.count(CORRECTED)] == [
-            int(printed),
-            int(agree),
-            int(corrected),
-        ]
+        assert [len(figures), figures.count(AGREES), figures.count(CORRECTED)] == [int(n) for n in counts]
 
 
 def test_unknown_documents_are_refused():
