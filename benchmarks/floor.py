@@ -16,7 +16,7 @@ import transformers
 
 from benchmarks import program
 from benchmarks.figures import T_95, mean_and_half, ratio, table, verdict
-from benchmarks.report import Report
+from benchmarks.report import Report, make_part
 from lib.corpus import PORTUGUESE, ambiguous_words
 from lib.training import GrammarSource, HeldOut, Masked, Trainer, evaluate, hold_out
 from lib.training.objectives import OBJECTIVES
@@ -24,7 +24,6 @@ from lib.training.optimizers import adamw
 from lib.training.recipes import PLANS, Plan
 from lib.weights import masked_lm_from
 from tools import console
-from trust.provenance import Part
 
 BUDGET = 180  # seconds
 MARGIN = 0.97  # of the budget is planned with
@@ -237,30 +236,18 @@ def show_comparison(values: dict) -> str:
     )
 
 
+COMMAND = "python -m benchmarks.floor"
 REPORT = Report(
     "floor",
-    "python -m benchmarks.floor",
+    COMMAND,
     (
-        Part(
-            "mlm",
-            "python -m benchmarks.floor --only mlm",
-            measure_mlm,
-            show_nearness,
-            starts=("benchmarks.floor:measure_mlm",),
-        ),
-        Part(
-            "causal",
-            "python -m benchmarks.floor --only causal",
-            measure_causal,
-            show_nearness,
-            starts=("benchmarks.floor:measure_causal",),
-        ),
-        Part(
+        make_part("mlm", f"{COMMAND} --only mlm", measure_mlm, show_nearness),
+        make_part("causal", f"{COMMAND} --only causal", measure_causal, show_nearness),
+        make_part(
             "transformers",
-            "python -m benchmarks.floor --only transformers",
+            f"{COMMAND} --only transformers",
             measure_transformers,
             show_comparison,
-            starts=("benchmarks.floor:measure_transformers",),
             packages=("torch", "transformers"),
         ),
     ),

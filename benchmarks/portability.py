@@ -18,9 +18,8 @@ import torch
 
 from benchmarks import program
 from benchmarks.figures import table
-from benchmarks.report import Report
+from benchmarks.report import Report, make_part
 from tools.console import ROOT, step
-from trust.provenance import Part
 
 # What torch, oneDNN and MKL each call the level, and the flag of a processor that has it.
 LEVELS = {
@@ -99,9 +98,7 @@ def result(row: dict) -> list[str]:
 
 
 COMMAND = "python -m benchmarks.portability"
-REPORT = Report(
-    "portability", COMMAND, (Part("matrix", COMMAND, measure, show, ("benchmarks.portability:measure",)),)
-)
+REPORT = Report("portability", COMMAND, (make_part("matrix", COMMAND, measure, show),))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import torch
 
 from benchmarks import program
 from benchmarks.figures import T_95, mean_and_half, table
-from benchmarks.report import Report
+from benchmarks.report import Report, make_part
 from lib.corpus.porttinari import ATTRIBUTION, TaggedSentence, load
 from lib.encoder import Config
 from lib.experiments.tagging import most_frequent_tag, tag_names
@@ -29,7 +29,6 @@ from lib.training import (
 )
 from lib.training.examples import tagged
 from tools import console
-from trust.provenance import Part
 
 VOCABULARY, LONGEST = 6000, 192  # the longest sentence of the test part fits
 
@@ -104,20 +103,9 @@ def show(values: dict) -> str:
     )
 
 
-REPORT = Report(
-    "porttinari",
-    "python -m benchmarks.porttinari",
-    (
-        Part(
-            "tagging",
-            "python -m benchmarks.porttinari",
-            measure,
-            show,
-            starts=("benchmarks.porttinari:measure",),
-            packages=("torch", "tokenizers", "dante-corpora"),
-        ),
-    ),
-)
+COMMAND = "python -m benchmarks.porttinari"
+PACKAGES = ("torch", "tokenizers", "dante-corpora")
+REPORT = Report("porttinari", COMMAND, (make_part("tagging", COMMAND, measure, show, packages=PACKAGES),))
 
 
 def parse(arguments: list[str] | None = None) -> Namespace:

@@ -3,6 +3,8 @@
 `python -m benchmarks.report` makes every Markdown file and chart again, without measuring anything.
 """
 
+import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -86,6 +88,21 @@ class Report:
             for name, text in self.made(content).items()
             if texts.get(name) != text
         ]
+
+
+def make_part(
+    name: str,
+    command: str,
+    measure: Callable[[Namespace], Any],
+    show: Callable[[Any], str],
+    *also: str,
+    packages: tuple[str, ...] = ("torch",),
+    data: tuple[str, ...] = (),
+) -> Part:
+    """A part whose code begins at `measure`, and, in processes that it starts, at `also`."""
+    main = sys.modules["__main__"].__spec__
+    home = main.name if main and measure.__module__ == "__main__" else measure.__module__
+    return Part(name, command, measure, show, (f"{home}:{measure.__name__}", *also), packages, data)
 
 
 def reports() -> list[Report]:

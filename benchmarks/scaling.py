@@ -17,9 +17,8 @@ from statistics import median
 
 from benchmarks import program
 from benchmarks.figures import table
-from benchmarks.report import Report
+from benchmarks.report import Report, make_part
 from tools import console
-from trust.provenance import Part
 
 ONE, HALF = "one", "one, half of the batch"
 TWO, TWICE = "two, same batch in all", "two, same batch for each"
@@ -76,20 +75,9 @@ def show(values: dict) -> str:
     )
 
 
-REPORT = Report(
-    "scaling",
-    "python -m benchmarks.scaling",
-    (
-        Part(
-            "processes",
-            "python -m benchmarks.scaling",
-            measure,
-            show,
-            # The second runs in the processes that torchrun starts.
-            starts=("benchmarks.scaling:measure", "benchmarks.exchange:measure"),
-        ),
-    ),
-)
+COMMAND = "python -m benchmarks.scaling"
+IN_EACH_PROCESS = "benchmarks.exchange:measure"  # that torchrun starts
+REPORT = Report("scaling", COMMAND, (make_part("processes", COMMAND, measure, show, IN_EACH_PROCESS),))
 
 
 def parse(arguments: list[str] | None = None) -> Namespace:

@@ -193,19 +193,10 @@ def measure_memory(case: Case) -> dict[str, float]:
 
 
 def _two_steps(case: Case, name: str):
-    if name == REFERENCE:
-        model = reference_model(case)
-        loss = partial(_shipped, model)
-    else:
-        model = our_model(case)
-        loss = partial(_one_gradient, model)
-    step, batch = Step(model, loss), make_batch(case, False, 0)
-
-    def twice() -> None:
-        step(*batch)
-        step(*batch)
-
-    return twice
+    make, loss = (reference_model, _shipped) if name == REFERENCE else (our_model, _one_gradient)
+    model = make(case)
+    step, batch = Step(model, partial(loss, model)), make_batch(case, False, 0)
+    return lambda: (step(*batch), step(*batch))
 
 
 def show(values: dict) -> str:

@@ -31,7 +31,7 @@ def test_transformers_is_trained_on_the_same_road():
     for step in range(plan.steps):
         trainer.advance()
         reference.advance(step, trainer.objective.draw(trainer.source, step))
-    held_out = floor.hold_out(trainer.objective, GrammarSource(floor.PORTUGUESE, 64, floor.EXAMINATION), 1)
+    held_out = floor.hold_out(trainer.objective, GrammarSource(floor.PORTUGUESE, 64, floor.EVALUATION), 1)
     ours = floor.evaluate(trainer.objective, held_out)["mlm"]
     assert abs(ours - reference.evaluate(held_out)) < 1e-3
 
