@@ -16,22 +16,9 @@ BUILD = ROOT / "_build"
 
 def build(output: Path) -> None:
     """Run Jupyter Book; show what it said only if it failed."""
-    command = [
-        str(Path(sys.executable).with_name("jupyter-book")),
-        "build",
-        ".",
-        "--all",
-        "-W",
-        "-n",
-        "--keep-going",
-    ]
-    done = subprocess.run(
-        [*command, "--path-output", str(output)],
-        cwd=ROOT,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    command = [jupyter_book, "build", ".", "--all", "-W", "-n", "--keep-going", "--path-output", output]
+    done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     report = plain(done.stdout)
     if done.returncode or not (output / "_build" / "html" / "index.html").exists():
         warnings = [line for line in report.splitlines() if "WARNING" in line or "ERROR" in line]

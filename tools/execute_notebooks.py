@@ -51,26 +51,16 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
 
 def failing_cell(notebook: nbformat.NotebookNode) -> str:
     """Name the cell that holds the error, or the last one that started."""
-    code = [(number, cell) for number, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    for number, cell in code:
-        if any(output.output_type == "error" for output in cell.outputs):
+    for number, cell in enumerate(notebook.cells):
+        if any(output.output_type == "error" for output in cell.get("outputs", ())):
             return f"cell {number} (id {cell.get('id', '?')})"
     return "a cell that did not finish"
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Remove what differs between two runs of the same code."""
-    notebook.metadata = nbformat.from_dict(
-        {
-            "kernelspec": KERNEL,
-            "language_info": {"name": "python"},
-            **{
-                key: value
-                for key, value in notebook.metadata.items()
-                if key not in ("kernelspec", "language_info")
-            },
-        }
-    )
+    noted = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    notebook.metadata = nbformat.from_dict(noted | notebook.metadata | noted)
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k in CELL_METADATA})
         for output in cell.get("outputs", []):

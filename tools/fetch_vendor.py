@@ -30,7 +30,7 @@ MODULES = Path("tools", "_vendor")
 ANYWIDGET_DEFINES = 'define(["@jupyter-widgets/base"], widget_default);'
 ANYWIDGET_EXPORTS = "export default widget_default;"
 # What the theme shows: buttons, arrows, boxes, marks on links. An icon that is not here still appears, from
-# the theme's whole font; test_built_book_browser.py notices.
+# the theme's whole font; tests/browser/test_pages.py notices.
 ICONS = [
     *("arrow-up", "angle-left", "angle-right", "angle-down", "chevron-down", "bars", "list", "xmark"),
     *("magnifying-glass", "magnifying-glass-minus", "download", "file", "file-pdf", "print", "expand"),
@@ -56,10 +56,9 @@ def pack(package: dict, npm: str, folder: Path) -> Path:
     done = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
     tarballs = list(folder.glob("*.tgz"))
     if done.returncode or len(tarballs) != 1:
-        reason = next(
-            (line for line in done.stderr.splitlines() if "code" in line), f"exit code {done.returncode}"
-        )
-        fail(f"npm could not fetch {spec} ({reason.strip()}): connect to the network and run make again.")
+        reasons = [line.strip() for line in done.stderr.splitlines() if "code" in line]
+        reason = reasons[0] if reasons else f"exit code {done.returncode}"
+        fail(f"npm could not fetch {spec} ({reason}): connect to the network and run make again.")
     return tarballs[0]
 
 
@@ -129,9 +128,7 @@ def copy_anywidget(script: Path, into: Path) -> None:
     """Take anywidget's browser script from the installed wheel, so that both sides have the same version."""
     text = script.read_text(encoding="utf-8")
     if text.count(ANYWIDGET_DEFINES) != 1:
-        fail(
-            f"anywidget's script does not end as expected: update ANYWIDGET_DEFINES in {Path(__file__).name}."
-        )
+        fail("anywidget's script does not end as expected: update ANYWIDGET_DEFINES in fetch_vendor.py.")
     target = into / MODULES / "anywidget" / "index.js"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text.replace(ANYWIDGET_DEFINES, ANYWIDGET_EXPORTS), encoding="utf-8")
@@ -143,7 +140,7 @@ def bundle(node: str, into: Path) -> None:
     with tempfile.TemporaryDirectory(dir=into, prefix=".bundle-") as scratch:
         bundles = Path(scratch) / "bundles"
         command = [node, ROOT / "tools" / "bundles" / "build.mjs", into / MODULES, bundles]
-        done = subprocess.run(list(map(str, command)), text=True, capture_output=True)
+        done = subprocess.run(command, text=True, capture_output=True)
         if done.returncode:
             print(done.stderr, file=sys.stderr)
             fail("the scripts of the pages were not bundled: the bundler says why, above.")
@@ -157,14 +154,8 @@ def subset_icons(font: Path, into: Path) -> None:
         folder = Path(scratch) / "icons"
         folder.mkdir()
         try:
-            subset.main(
-                [
-                    str(font),
-                    f"--output-file={folder}/solid.woff",
-                    "--flavor=woff",
-                    f"--glyphs={','.join(ICONS)}",
-                ]
-            )
+            wanted = f"--glyphs={','.join(ICONS)}"
+            subset.main([str(font), f"--output-file={folder}/solid.woff", "--flavor=woff", wanted])
         except subset.Subsetter.MissingGlyphsSubsettingError as missing:
             fail(f"the theme's font has no icon called {missing}: update ICONS in {Path(__file__).name}.")
         replace_folder(folder, into / VENDOR / "icons")

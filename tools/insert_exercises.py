@@ -17,25 +17,12 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lib.exercises.answers import INVITATION
-from lib.exercises.catalogue import (
-    CHAPTERS,
-    CODE,
-    NUMBER,
-    OPEN,
-    Exercise,
-    exercises,
-)
+from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, OPEN, Exercise, exercises
 from lib.files import write_atomically
 from tools.console import ROOT, step
 
 BOOK = ROOT / "book"
-FILES = dict(
-    zip(
-        CHAPTERS,
-        ("01_masking", "02_mlm", "03_bert_encoders", "04_cross_entropy", "05_encoder_only"),
-        strict=True,
-    )
-)
+FILES = {int(path.name[:2]): path.stem for path in sorted(BOOK.glob("0[1-5]_*.ipynb"))}
 TEACHERS = BOOK / "teachers.md"
 TABLE = re.compile(r"(?<=<!-- exercises -->\n).*?(?=<!-- /exercises -->)", re.DOTALL)
 KINDS = {CODE: "código", NUMBER: "à mão", OPEN: "aberta"}
@@ -58,8 +45,8 @@ def cells(chapter: int) -> list[nbformat.NotebookNode]:
     """The cells of a chapter's exercises, without outputs."""
     start = prefix(chapter)
     made = [
-        _with_id(new_markdown_cell(INTRODUCTION), f"{start}inicio"),
-        _with_id(new_code_cell(_imports(chapter)), f"{start}preparo"),
+        new_markdown_cell(INTRODUCTION, id=f"{start}inicio"),
+        new_code_cell(_imports(chapter), id=f"{start}preparo"),
     ]
     for exercise in exercises(chapter):
         made += _cells_of(exercise, f"{start}{exercise.number}")
@@ -68,21 +55,16 @@ def cells(chapter: int) -> list[nbformat.NotebookNode]:
 
 def _cells_of(exercise: Exercise, id: str) -> list[nbformat.NotebookNode]:
     if exercise.kind == OPEN:
-        answer = new_markdown_cell(INVITATION)
+        answer = new_markdown_cell(INVITATION, id=f"{id}-resposta")
     else:
-        answer = new_code_cell(f"{exercise.stub()}\n\n{exercise.check_name}({exercise.answer})")
-        if exercise.kind == NUMBER:
-            answer.source = answer.source.replace("\n\n", "\n")
+        source = f"{exercise.stub()}\n\n{exercise.check_name}({exercise.answer})"
+        source = source.replace("\n\n", "\n") if exercise.kind == NUMBER else source
+        answer = new_code_cell(source, id=f"{id}-resposta")
     return [
-        _with_id(new_markdown_cell(_statement(exercise)), f"{id}-enunciado"),
-        _with_id(answer, f"{id}-resposta"),
-        _with_id(new_markdown_cell(_solution(exercise)), f"{id}-solucao"),
+        new_markdown_cell(_statement(exercise), id=f"{id}-enunciado"),
+        answer,
+        new_markdown_cell(_solution(exercise), id=f"{id}-solucao"),
     ]
-
-
-def _with_id(cell: nbformat.NotebookNode, id: str) -> nbformat.NotebookNode:
-    cell.id = id
-    return cell
 
 
 def _imports(chapter: int) -> str:

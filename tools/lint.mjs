@@ -13,13 +13,8 @@ const prettier = await vendor("prettier/standalone.mjs");
 const plugins = await Promise.all(["babel", "estree"].map((name) => vendor(`prettier/plugins/${name}.mjs`)));
 const { default: ts } = await vendor("typescript/typescript.js");
 
-const names = (text) =>
-  Object.fromEntries(
-    text
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, "readonly"]),
-  );
+const words = (text) => text.trim().split(/\s+/);
+const names = (text) => Object.fromEntries(words(text).map((name) => [name, "readonly"]));
 
 const BROWSER = names(`
   AbortController MutationObserver ResizeObserver TextDecoder URL atob clearTimeout console document
@@ -67,12 +62,7 @@ const MARKUP = [
   "CallExpression[callee.property.name=/^(insertAdjacentHTML|setHTMLUnsafe)$/]",
   "CallExpression[callee.object.name='document'][callee.property.name=/^write/]",
 ].map((selector) => ({ selector, message: "Text becomes markup here: build elements and set textContent." }));
-const rules = Object.fromEntries(
-  `${RECOMMENDED} ${STRICTER}`
-    .trim()
-    .split(/\s+/)
-    .map((rule) => [rule, "error"]),
-);
+const rules = Object.fromEntries(words(`${RECOMMENDED} ${STRICTER}`).map((rule) => [rule, "error"]));
 Object.assign(rules, {
   "no-implicit-globals": ["error", { lexicalBindings: true }],
   "no-shadow": ["error", { builtinGlobals: false }],

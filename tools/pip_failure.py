@@ -18,33 +18,33 @@ STAMP = re.compile(r"^\d{4}-\d\d-\d\dT[\d:,]+ ", re.MULTILINE)
 SPACE = (errno.ENOSPC, errno.EDQUOT)
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
+# What pip shows of a connection that failed, and what to say: certificates before proxies before the network,
+# as each shows the later ones' words too.
 TLS = (
-    r"certificate verify failed[^()']*",
-    r"problem confirming the ssl certificate",
-    r"Could not find a suitable TLS CA certificate bundle, invalid path: \S+",
-    r"SSLError|SSLZeroReturnError|SSLEOFError|WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE",
+    "the secure connection to the package index failed ({}): set the clock, or name your network's "
+    "certificates with PIP_CERT=, and run make again."
 )
 PROXY = (
-    r"407 Proxy Authentication Required",
-    r"Cannot connect to proxy|Unable to connect to proxy|proxy connection error|ProxyError",
+    "the proxy does not let pip through ({}): correct https_proxy or pip's own proxy setting and "
+    "run make again."
 )
-NETWORK = (
-    r"Connection refused|Network is unreachable|No route to host|Connection reset by peer",
-    r"Temporary failure in name resolution|Name or service not known|nodename nor servname provided",
-    r"[Rr]ead timed out|[Cc]onnect(?:ion)? timed out",
-    r"ConnectTimeout|ReadTimeout|NewConnectionError|NameResolutionError",
-    r"RemoteDisconnected|IncompleteRead|IncompleteDownload",
-    r"[Cc]onnection broken|connection error|too many \d+ error responses|5\d\d Server Error",
+NETWORK = "the package index was not reached ({}): connect to the network and run make again."
+REFUSED = "the package index refused ({}): correct its address or your password in pip's settings."
+CONNECTION = (
+    (r"certificate verify failed[^()']*", TLS),
+    (r"problem confirming the ssl certificate", TLS),
+    (r"Could not find a suitable TLS CA certificate bundle, invalid path: \S+", TLS),
+    (r"SSLError|SSLZeroReturnError|SSLEOFError|WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE", TLS),
+    (r"407 Proxy Authentication Required", PROXY),
+    (r"Cannot connect to proxy|Unable to connect to proxy|proxy connection error|ProxyError", PROXY),
+    (r"Connection refused|Network is unreachable|No route to host|Connection reset by peer", NETWORK),
+    (r"Temporary failure in name resolution|Name or service not known|nodename nor servname", NETWORK),
+    (r"[Rr]ead timed out|[Cc]onnect(?:ion)? timed out", NETWORK),
+    (r"ConnectTimeout|ReadTimeout|NewConnectionError|NameResolutionError", NETWORK),
+    (r"RemoteDisconnected|IncompleteRead|IncompleteDownload", NETWORK),
+    (r"[Cc]onnection broken|connection error|too many \d+ error responses|5\d\d Server Error", NETWORK),
+    (r"40[13] Client Error: [^\n]*?(?= for url)", REFUSED),
 )
-
-
-def first(patterns, text):
-    """What the first pattern that occurs in the text matched there, or nothing."""
-    for pattern in patterns:
-        found = re.search(pattern, text)
-        if found:
-            return found[0]
-    return ""
 
 
 def not_found(text):
@@ -104,22 +104,11 @@ def of_the_python(text, version):
 
 
 def of_the_connection(text):
-    """Certificates before proxies before the network: each shows the later ones' words too."""
-    broken = first(TLS, text)
-    if broken:
-        advice = "set the clock, or name your network's certificates with PIP_CERT=, and run make again"
-        return f"the secure connection to the package index failed ({broken.strip()}): {advice}."
-    broken = first(PROXY, text)
-    if broken:
-        advice = "correct https_proxy or pip's own proxy setting and run make again"
-        return f"the proxy does not let pip through ({broken}): {advice}."
-    broken = first(NETWORK, text)
-    if broken:
-        return f"the package index was not reached ({broken}): connect to the network and run make again."
-    refused = first((r"40[13] Client Error: [^\n]*? for url",), text)
-    if refused:
-        said = refused.replace(" for url", "")
-        return f"the package index refused ({said}): correct its address or your password in pip's settings."
+    """The index was not reached, or did not let pip in."""
+    for pattern, sentence in CONNECTION:
+        found = re.search(pattern, text)
+        if found:
+            return sentence.format(found[0].strip())
     return ""
 
 

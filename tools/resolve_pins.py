@@ -96,9 +96,9 @@ def data_hashes(lines: Iterable[str]) -> dict[str, str]:
     return {canonicalize_name(name): digest for name, digest in found}
 
 
-def fingerprints(root: Path = ROOT) -> dict[str, str]:
+def fingerprints() -> dict[str, str]:
     """The hash of each requirement file: an answer holds for these and no others."""
-    return {name: hashlib.sha256((root / name).read_bytes()).hexdigest() for name in FILES}
+    return {name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in FILES}
 
 
 # --- asking uv ----------------------------------------------------------------------------------------------
@@ -180,10 +180,6 @@ def culprits(lines: list[str], target: Target) -> list[str]:
     return culprits(lines[:half], target) + culprits(lines[half:], target)
 
 
-def without_wheel(packages: dict[str, dict]) -> list[str]:
-    return [f"{name} has no wheel" for name, package in packages.items() if not package.get("wheels")]
-
-
 def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
     """Pins without a wheel here, and packages that would come along without being pinned."""
     try:
@@ -193,7 +189,10 @@ def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
         return culprits(pins, target) or [contradiction]
     held = {canonical(line) for line in pins if target.holds(line)} | {canonical(line) for line in gpu}
     found = sorted({f"{name}=={package['version']}" for name, package in needed.items()} - held)
-    return [f"{each} is needed and not pinned" for each in found] + without_wheel(needed)
+    without = [name for name, package in needed.items() if not package.get("wheels")]
+    return [f"{each} is needed and not pinned" for each in found] + [
+        f"{each} has no wheel" for each in without
+    ]
 
 
 def check_data(data: list[str], target: Target) -> list[str]:
@@ -264,17 +263,17 @@ def table(combinations: list[dict]) -> str:
     return "\n".join(text)
 
 
-def keep(combinations: list[dict], uv_version: str, root: Path = ROOT) -> None:
+def keep(combinations: list[dict], uv_version: str) -> None:
     """Write tools/pins.json."""
     record = {
         "command": "python -m tools.resolve_pins",
         "date": datetime.now(UTC).date().isoformat(),
         "tool": uv_version,
         "oldest": {"glibc": "2.28", "macOS": OLDEST_MACOS},
-        "sha256": fingerprints(root),
+        "sha256": fingerprints(),
         "combinations": combinations,
     }
-    (root / RESULT).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (ROOT / RESULT).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def fetch_uv(folder: str) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -60,12 +61,12 @@ def prepared(tmp_path_factory) -> Path:
     return folder
 
 
-def write_wheel(folder: Path, file_name: str, *metadata: str, content: bytes = b"") -> None:
+def write_wheel(folder: Path, file_name: str, metadata: str = "", content: bytes = b"") -> None:
     """A wheel with this metadata and one file."""
     name, version = file_name.split("-")[:2]
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / file_name, "w", zipfile.ZIP_DEFLATED) as archive:
-        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *metadata]
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", metadata]
         archive.writestr(f"{name}-{version}.dist-info/METADATA", "\n".join(lines) + "\n")
         archive.writestr(f"{name}-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
         archive.writestr(f"{name}-{version}.dist-info/RECORD", "")
@@ -73,105 +74,99 @@ def write_wheel(folder: Path, file_name: str, *metadata: str, content: bytes = b
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler], context: ssl.SSLContext | None = None) -> Iterator[str]:
-    """A server on loopback for the time of a test; the address without its scheme."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    if context:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+def serving(status: int = 404, page: str = "", context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A server on loopback that answers every request with that page; its address without the scheme."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(page.encode())))
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        do_CONNECT = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        if context:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
-class Quiet(BaseHTTPRequestHandler):
-    """Answers every request with the same status and page."""
-
-    status, page = 404, ""
-
-    def do_GET(self):
-        self.send_response(self.status)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(self.page.encode())))
-        self.end_headers()
-        self.wfile.write(self.page.encode())
-
-    do_CONNECT = do_GET
-
-    def log_message(self, *_):
-        pass
-
-
-def links_to(*entries: str) -> str:
-    return "<!DOCTYPE html><html><body>" + "".join(entries) + "</body></html>"
-
-
-def not_the_network(done: subprocess.CompletedProcess) -> None:
+def assert_not_the_network(done: subprocess.CompletedProcess, *words: str) -> None:
+    assert_one_sentence(done, *words)
     assert "connect to the network" not in done.stderr, done.stderr
 
 
 THIS = ".".join(str(part) for part in sys.version_info[:3])
 OTHER_PYTHON = "make PYTHON="
+NO_TLS = ("the secure connection to the package index failed", "PIP_CERT")
+NO_PROXY = ("the proxy does not let pip through", "correct https_proxy")
+OLDER = '<a href="torch-2.12.0-py3-none-any.whl" data-requires-python="&gt;=3.9">torch-2.12.0</a>'
+# An index says it beside the link, and pip then acts as if the version did not exist.
+FOR_OTHERS = '<a href="torch-2.13.0-py3-none-any.whl" data-requires-python="&gt;=99.5">torch-2.13.0</a>'
+INDEX, SECURE = {"PIP_INDEX_URL": "http://{}/simple"}, {"PIP_INDEX_URL": "https://{}/simple"}
+UNSEEN = {"PIP_INDEX_URL": "https://index.invalid/simple"}
 
 
-def test_a_wheel_for_another_python_is_not_a_network_problem(prepared, tmp_path):
-    write_wheel(tmp_path / "links", "torch-2.13.0-py3-none-any.whl", "Requires-Python: >=99")
-    done = set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "links"))
-    assert_one_sentence(done, f"torch needs Python >=99 and this is {THIS}", OTHER_PYTHON)
-    not_the_network(done)
+@pytest.mark.parametrize(
+    ("file_name", "metadata", "words"),
+    [
+        (
+            "torch-2.13.0-py3-none-any.whl",
+            "Requires-Python: >=99",
+            (f"torch needs Python >=99 and this is {THIS}", OTHER_PYTHON),
+        ),
+        (
+            "torch-2.13.0-cp399-cp399-win_amd64.whl",
+            "",
+            (f"torch 2.13.0 has no wheel for Python {THIS} on", OTHER_PYTHON),
+        ),
+        (
+            "other-1.0-py3-none-any.whl",
+            "",
+            ("torch==2.13.0 was not installed", "told to use no package index", "PIP_NO_INDEX"),
+        ),
+    ],
+)
+def test_a_folder_without_the_wheel_gets_a_sentence(prepared, tmp_path, file_name, metadata, words):
+    write_wheel(tmp_path, file_name, metadata)
+    assert_not_the_network(set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path)), *words)
 
 
-def test_a_version_for_another_python_on_an_index_is_not_a_network_problem(prepared):
-    """An index says it beside the link, and pip then acts as if the version did not exist."""
-
-    class Index(Quiet):
-        status = 200
-        page = links_to(
-            '<a href="torch-2.12.0-py3-none-any.whl" data-requires-python="&gt;=3.9">torch-2.12.0</a>',
-            '<a href="torch-2.13.0-py3-none-any.whl" data-requires-python="&gt;=99.5">torch-2.13.0</a>',
-        )
-
-    with serving(Index) as address:
-        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
-    assert_one_sentence(done, f"torch 2.13.0 needs Python >=99.5 and this is {THIS}", OTHER_PYTHON)
-    not_the_network(done)
-
-
-def test_a_wheel_for_another_platform_is_not_a_network_problem(prepared, tmp_path):
-    write_wheel(tmp_path / "links", "torch-2.13.0-cp399-cp399-win_amd64.whl")
-    done = set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "links"))
-    assert_one_sentence(done, f"torch 2.13.0 has no wheel for Python {THIS} on", OTHER_PYTHON)
-    not_the_network(done)
-
-
-def test_a_version_that_the_index_does_not_have_is_not_a_network_problem(prepared):
-    class Index(Quiet):
-        status = 200
-        page = links_to('<a href="torch-2.12.0-py3-none-any.whl">torch-2.12.0</a>')
-
-    with serving(Index) as address:
-        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
-    assert_one_sentence(done, "torch 2.13.0 is not on the package index, which has it only up to 2.12.0")
-    not_the_network(done)
-    with serving(Quiet) as address:
-        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
-    assert_one_sentence(done, "torch 2.13.0 is not on the package index, which does not have the package")
-    not_the_network(done)
-
-
-def test_a_pip_that_may_use_no_index_gets_a_sentence(prepared, tmp_path):
-    done = set_up(prepared, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path))
-    assert_one_sentence(
-        done, "torch==2.13.0 was not installed", "told to use no package index", "PIP_NO_INDEX"
-    )
-    not_the_network(done)
+@pytest.mark.parametrize(
+    ("answer", "settings", "words"),
+    [
+        (
+            (200, OLDER + FOR_OTHERS),
+            INDEX,
+            (f"torch 2.13.0 needs Python >=99.5 and this is {THIS}", OTHER_PYTHON),
+        ),
+        ((200, OLDER), INDEX, ("torch 2.13.0 is not on the package index, which has it only up to 2.12.0",)),
+        ((404,), INDEX, ("torch 2.13.0 is not on the package index, which does not have the package",)),
+        ((403,), INDEX, ("the package index refused (403 Client Error", "pip's settings")),
+        ((407,), {**UNSEEN, "https_proxy": "http://{}"}, NO_PROXY),
+        ((), {**UNSEEN, "PIP_PROXY": f"http://{NOWHERE}"}, NO_PROXY),
+        ((), SECURE, NO_TLS),  # what stands between us and the index answers, and not as a secure server does
+        ((), {**SECURE, "PIP_CERT": "/nowhere/missing.pem"}, NO_TLS),
+    ],
+)
+def test_what_a_server_answers_gets_a_sentence(prepared, answer, settings, words):
+    with serving(*answer) as address:
+        done = set_up(prepared, **{name: value.format(address) for name, value in settings.items()})
+    assert_not_the_network(done, *words)
 
 
 @pytest.mark.parametrize("retries", ["0", "1"])
-def test_no_network_gets_a_sentence(tmp_path, prepared, retries):
-    """pip's retries are visible and its last try is not: with and without them the cause is found."""
+def test_no_network_gets_a_sentence(prepared, retries):
+    """pip's retries are visible and its last try, without them, is only in its log: both are read."""
     done = set_up(prepared, PIP_INDEX_URL=f"http://{NOWHERE}/", PIP_RETRIES=retries)
     assert_one_sentence(
         done, "torch==2.13.0 was not installed", "index was not reached", "connect to the network"
@@ -186,62 +181,20 @@ def test_no_network_leaves_nothing_that_looks_finished(tmp_path):
     assert (folder / "bin" / "python").exists() and not (folder / ".installed").exists()
 
 
-def test_an_index_that_refuses_gets_a_sentence(prepared):
-    class Refusing(Quiet):
-        status = 403
-
-    with serving(Refusing) as address:
-        done = set_up(prepared, PIP_INDEX_URL=f"http://{address}/simple")
-    assert_one_sentence(done, "the package index refused (403 Client Error", "pip's settings")
-
-
-def test_a_proxy_that_is_not_there_gets_a_sentence(prepared):
-    done = set_up(prepared, PIP_INDEX_URL="https://index.invalid/simple", PIP_PROXY=f"http://{NOWHERE}")
-    assert_one_sentence(done, "the proxy does not let pip through", "correct https_proxy")
-    not_the_network(done)
-
-
-def test_a_proxy_that_asks_for_a_password_gets_a_sentence(prepared):
-    class Proxy(Quiet):
-        status = 407
-
-    with serving(Proxy) as address:
-        done = set_up(prepared, PIP_INDEX_URL="https://index.invalid/simple", https_proxy=f"http://{address}")
-    assert_one_sentence(done, "the proxy does not let pip through", "correct https_proxy")
-    not_the_network(done)
-
-
-def test_a_server_without_tls_gets_a_sentence(prepared):
-    """What stands between us and the index answers, and not as a secure server does."""
-    with serving(Quiet) as address:
-        done = set_up(prepared, PIP_INDEX_URL=f"https://{address}/simple")
-    assert_one_sentence(done, "the secure connection to the package index failed", "PIP_CERT")
-    not_the_network(done)
-
-
-def test_missing_certificates_get_a_sentence(prepared, tmp_path):
-    missing = str(tmp_path / "missing.pem")
-    with serving(Quiet) as address:
-        done = set_up(prepared, PIP_INDEX_URL=f"https://{address}/simple", PIP_CERT=missing)
-    assert_one_sentence(done, "the secure connection to the package index failed", "PIP_CERT")
-    not_the_network(done)
-
-
 def test_an_unknown_certificate_gets_a_sentence(prepared, tmp_path):
     """As in a network that opens every secure connection: its certificate is unknown to pip."""
     openssl = shutil.which("openssl")
     assert openssl, "openssl makes the certificate of this test: install it (apt install openssl)"
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     request = (
-        f"req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -keyout {key} -out {certificate}"
+        f"req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout {key} -out {certificate}"
     )
     subprocess.run([openssl, *request.split()], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with serving(Quiet, context) as address:
+    with serving(context=context) as address:
         done = set_up(prepared, PIP_INDEX_URL=f"https://{address}/simple")
-    assert_one_sentence(done, "the secure connection to the package index failed", "PIP_CERT")
-    not_the_network(done)
+    assert_not_the_network(done, *NO_TLS)
 
 
 def give_up_privileges():
@@ -269,15 +222,9 @@ def read_only(prepared) -> Iterator[Path]:
 def test_an_environment_that_belongs_to_others_gets_a_sentence(read_only, tmp_path):
     """Made by root with sudo, say, and used by oneself: pip says it, in the middle of an installation."""
     write_wheel(tmp_path / "links", "torch-2.13.0-py3-none-any.whl")
-    done = set_up(
-        read_only,
-        preexec_fn=give_up_privileges,
-        PIP_NO_INDEX="1",
-        PIP_FIND_LINKS=str(tmp_path / "links"),
-    )
-    assert_one_sentence(
-        done, "torch==2.13.0 was not installed", "permission was denied", "run make as the owner"
-    )
+    links = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "links")}
+    done = set_up(read_only, preexec_fn=give_up_privileges, **links)
+    assert_one_sentence(done, "torch==2.13.0 was not", "permission was denied", "run make as the owner")
 
 
 def test_a_file_in_the_way_gets_a_sentence(tmp_path):
@@ -321,17 +268,12 @@ def test_a_python_that_cannot_make_environments_gets_a_sentence(tmp_path, missin
     assert not (tmp_path / "environment").exists()
 
 
-def test_a_changed_data_file_gets_a_sentence(prepared, tmp_path, monkeypatch):
+def test_a_changed_data_file_gets_a_sentence(prepared, tmp_path):
     """The hash of a data package is not that of the file that pip got."""
     write_wheel(tmp_path / "links", "data-1.0-py3-none-any.whl")
     wanted = tmp_path / "wanted.txt"
     wanted.write_text(f"data==1.0 --hash=sha256:{'0' * 64}\n")
-    for name in list(os.environ):
-        if OUTSIDE.fullmatch(name):
-            monkeypatch.delenv(name)
-    for name, value in {**CLEAN, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "links")}.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(
-        SystemExit, match=r"error: wanted\.txt was not installed, because data==1\.0 is not the"
-    ):
+    settings = clean_environment(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "links"))
+    told = r"error: wanted\.txt was not installed, because data==1\.0 is not the"
+    with patch.dict(os.environ, settings, clear=True), pytest.raises(SystemExit, match=told):
         setup_venv.install(prepared / "bin" / "python", "wanted.txt", ["-r", str(wanted)])
