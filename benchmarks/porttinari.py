@@ -19,14 +19,7 @@ from lib.experiments.tagging import most_frequent_tag, tag_names
 from lib.heads import TokenHead
 from lib.losses import IGNORE_INDEX
 from lib.tokenizer import Tokenizer
-from lib.training import (
-    Masked,
-    Recipe,
-    TextSource,
-    Trainer,
-    accuracy,
-    fine_tune,
-)
+from lib.training import Masked, Recipe, TextSource, Trainer, accuracy, fine_tune
 from lib.training.examples import tagged
 from tools import console
 

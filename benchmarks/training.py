@@ -51,17 +51,13 @@ PACKED = "ours, and packed instead of padded"
 
 def measure(options: Namespace) -> dict:
     """Seconds of every variant in every round, and what else the figures are made of."""
-    return {
-        "peak": matmul_peak(options.quick),
-        "cases": [
-            {
-                "case": asdict(case),
-                "steps": [measure_steps(case, padded, options.rounds) for padded in (False, True)],
-                "memory": {} if options.quick else measure_memory(case),
-            }
-            for case in (QUICK if options.quick else CASES)
-        ],
-    }
+    peak, cases = matmul_peak(options.quick), []
+    for case in QUICK if options.quick else CASES:
+        steps = [measure_steps(case, padded, options.rounds) for padded in (False, True)]
+        measured = () if options.quick else (REFERENCE, TIED)
+        memory = {name: peak_memory_mb(_two_steps, case, name) for name in measured}
+        cases.append({"case": asdict(case), "steps": steps, "memory": memory})
+    return {"peak": peak, "cases": cases}
 
 
 def matmul_peak(quick: bool) -> float:
@@ -84,13 +80,10 @@ def measure_steps(case: Case, padded: bool, rounds: int) -> dict:
         del losses[PACKED]
     steps = {name: Step(model, loss) for name, (model, loss) in losses.items()}
     flops = {name: step.flops(batches[0]) for name, step in steps.items()}
-    seconds = interleaved({name: partial(_step, step, batches) for name, step in steps.items()}, rounds)
+    turns = {name: lambda r, step=step: step(*batches[r]) for name, step in steps.items()}
+    seconds = interleaved(turns, rounds)
     tokens = sum(int(mask.sum()) for *_, mask in batches[1:])
     return {"padded": padded, "seeds": list(seeds), "tokens": tokens, "flops": flops, "seconds": seconds}
-
-
-def _step(step: "Step", batches: list, r: int) -> None:
-    step(*batches[r])
 
 
 class Step:
@@ -186,10 +179,6 @@ def make_batch(case: Case, padded: bool, seed: int) -> tuple[Tensor, Tensor, Ten
     selected = (torch.rand(shape, generator=g) < 0.15) & mask
     selected[mask.sum(1).argmax(), 0] = True
     return ids, ids.masked_fill(~selected, -100), mask
-
-
-def measure_memory(case: Case) -> dict[str, float]:
-    return {name: peak_memory_mb(_two_steps, case, name) for name in (REFERENCE, TIED)}
 
 
 def _two_steps(case: Case, name: str):

@@ -9,21 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.sources import (
-    AGREES,
-    CORRECTED,
-    compare,
-    example,
-    example_ids,
-    figure_cards,
-    judge,
-    recompute,
-    statement_cards,
-    statements,
-    summary,
-)
+from lib.sources import AGREES, CORRECTED, compare, example, example_ids, judge, recompute
 from lib.sources.catalog import DATA, flatten, load_examples
-from lib.sources.errata import load_statements
+from lib.sources.errata import figure_cards, load_statements, statement_cards, statements, summary
 from lib.sources.printed import parse, parse_all
 from tests.marks import words_of_mark
 
