@@ -36,8 +36,7 @@ def _recipe(id: str) -> Callable:
 
 def recompute(id: str) -> dict[str, Any]:
     """Every figure of example `id`, by name, computed from its inputs."""
-    inputs = example(id).inputs
-    return _RECIPES[id](inputs)
+    return _RECIPES[id](example(id).inputs)
 
 
 def judge(id: str) -> Comparison:
@@ -199,8 +198,14 @@ def _(x: Inputs) -> dict[str, Any]:
 
 
 @_recipe("04.1")
-def _(x: Inputs) -> dict[str, Any]:
-    return _next_word_losses(x)
+def _next_word_losses(x: Inputs) -> dict[str, Any]:
+    """The one-hot target and the loss of each prediction; logarithms of probabilities are logits."""
+    target = torch.tensor(x["vocabulario"].index(x["alvo"]))
+    losses = {
+        name: cross_entropy(_tensor(x[key]).log()[None], target[None])
+        for name, key in (("perda", "previsao"), ("perda_pior", "previsao_pior"))
+    }
+    return {"one_hot": one_hot(target, len(x["vocabulario"])), **losses}
 
 
 @_recipe("04.2")
@@ -224,13 +229,3 @@ def _rule(mask: Tensor) -> str:
     j, i = torch.arange(len(mask))[None, :], torch.arange(len(mask))[:, None]
     rules = {"j ≤ i": j <= i, "j < i": j < i, "todo j": j == j, "j = i": j == i}
     return next(name for name, allowed in rules.items() if torch.equal(allowed.expand_as(mask), mask))
-
-
-def _next_word_losses(x: Inputs) -> dict[str, Any]:
-    """The one-hot target and the loss of each prediction; logarithms of probabilities are logits."""
-    target = torch.tensor(x["vocabulario"].index(x["alvo"]))
-    losses = {
-        name: cross_entropy(_tensor(x[key]).log()[None], target[None])
-        for name, key in (("perda", "previsao"), ("perda_pior", "previsao_pior"))
-    }
-    return {"one_hot": one_hot(target, len(x["vocabulario"])), **losses}
