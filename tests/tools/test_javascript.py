@@ -13,44 +13,41 @@ CHECKED = "// @ts-check\n"
 CLEAN = f"""{CHECKED}export const half = (x) => x / 2;
 export const page = () => document.querySelector("main");
 """
-# Where the code stands, the code, and what is said of it.
+WIDGET = "lib/widgets/{}.js"
+# Code, what is said of it, and where it stands if not in a widget.
 WRONG = [
-    ("lib/widgets/{}.js", "export const x = y;", "no-undef"),
-    ("lib/widgets/{}.js", "const x = 1;", "no-unused-vars"),
-    ("lib/widgets/{}.js", "export const f = (x) => x == 1;", "eqeqeq"),
-    ("lib/widgets/{}.js", "export const f = (x) => eval(x);", "no-eval"),
-    ("lib/widgets/{}.js", "export const f = (x) => new Function(x);", "no-new-func"),
-    ("lib/widgets/{}.js", "export const f = (e, x) => { e.innerHTML = x; };", "no-restricted-syntax"),
-    ("lib/widgets/{}.js", "export const f = (e, x) => { e.outerHTML += x; };", "no-restricted-syntax"),
-    ("lib/widgets/{}.js", 'export const f = (e, x) => e["innerHTML"] = x;', "no-restricted-syntax"),
-    ("lib/widgets/{}.js", "export const f = (x) => ({ innerHTML: x });", "no-restricted-syntax"),
-    ("lib/widgets/{}.js", "export const f = (e, x) => e.insertAdjacentHTML('a', x);", "no-restricted-syntax"),
-    ("lib/widgets/{}.js", "export const f = (x) => document.write(x);", "no-restricted-syntax"),
-    ("lib/widgets/{}.js", "export const f = (x) => { let y = x; return y; };", "prefer-const"),
-    (
-        "lib/widgets/{}.js",
-        "// eslint-disable-next-line no-eval\nexport const x = 1;",
-        "Unused eslint-disable",
-    ),
-    ("lib/widgets/{}.js", "export const x = ;", "syntax"),
-    ("lib/widgets/{}.js", "export const x = process.argv;", "no-undef"),
-    ("book/_static/{}.js", "const shared = 1; window.x = shared;", "no-implicit-globals"),
-    ("book/_static/{}.js", "export const x = 1;", "syntax"),
-    ("tools/bundles/{}.js", "var x = 1; window.x = x;", "no-var"),
-    ("tools/bundles/{}.mjs", "console.log(process.argv); document.title = 1;", "no-undef"),
-    ("tools/{}.mjs", "if (process.argv.length = 2) console.log(1);", "no-cond-assign"),
-    ("lib/widgets/{}.js", "export const  x = 1;", 'Prettier writes "export const x = 1;"'),
-    ("lib/widgets/{}.js", "export const x = 'single';", "prettier"),
-    ("tools/{}.mjs", f"console.log({', '.join(['process.argv'] * 9)});", "prettier"),
-    ("lib/widgets/{}.js", 'export const x = "a" * 2;', "TS2362"),
-    ("lib/widgets/{}.js", 'export const x = document.querySelector("p").valu;', "TS2339"),
-    ("lib/widgets/{}.js", 'import { y } from "./clean.js";\nexport const x = y;', "TS2305"),
-    ("book/_static/{}.js", 'document.title = "a".lenght;', "TS2551"),
-    ("tools/bundles/{}.js", 'import { Panel } from "@lumino/widgets";\n\nnew Panel().show(1, 2);', "TS2554"),
-    ("tools/{}.mjs", 'import { join } from "node:path";\n\nconsole.log(join(1));', "TS2345"),
+    ("export const x = y;", "no-undef"),
+    ("const x = 1;", "no-unused-vars"),
+    ("export const f = (x) => x == 1;", "eqeqeq"),
+    ("export const f = (x) => eval(x);", "no-eval"),
+    ("export const f = (x) => new Function(x);", "no-new-func"),
+    ("export const f = (e, x) => { e.innerHTML = x; };", "no-restricted-syntax"),
+    ("export const f = (e, x) => { e.outerHTML += x; };", "no-restricted-syntax"),
+    ('export const f = (e, x) => e["innerHTML"] = x;', "no-restricted-syntax"),
+    ("export const f = (x) => ({ innerHTML: x });", "no-restricted-syntax"),
+    ("export const f = (e, x) => e.insertAdjacentHTML('a', x);", "no-restricted-syntax"),
+    ("export const f = (x) => document.write(x);", "no-restricted-syntax"),
+    ("export const f = (x) => { let y = x; return y; };", "prefer-const"),
+    ("// eslint-disable-next-line no-eval\nexport const x = 1;", "Unused eslint-disable"),
+    ("export const x = ;", "syntax"),
+    ("export const x = process.argv;", "no-undef"),
+    ("const shared = 1; window.x = shared;", "no-implicit-globals", "book/_static/{}.js"),
+    ("export const x = 1;", "syntax", "book/_static/{}.js"),
+    ("var x = 1; window.x = x;", "no-var", "tools/bundles/{}.js"),
+    ("console.log(process.argv); document.title = 1;", "no-undef", "tools/bundles/{}.mjs"),
+    ("if (process.argv.length = 2) console.log(1);", "no-cond-assign", "tools/{}.mjs"),
+    ("export const  x = 1;", 'Prettier writes "export const x = 1;"'),
+    ("export const x = 'single';", "prettier"),
+    (f"console.log({', '.join(['process.argv'] * 9)});", "prettier", "tools/{}.mjs"),
+    ('export const x = "a" * 2;', "TS2362"),
+    ('export const x = document.querySelector("p").valu;', "TS2339"),
+    ('import { y } from "./clean.js";\nexport const x = y;', "TS2305"),
+    ('document.title = "a".lenght;', "TS2551", "book/_static/{}.js"),
+    ('import { Panel } from "@lumino/widgets";\n\nnew Panel().show(1, 2);', "TS2554", "tools/bundles/{}.js"),
+    ('import { join } from "node:path";\n\nconsole.log(join(1));', "TS2345", "tools/{}.mjs"),
 ]
-FILES = [place.format(f"wrong_{k}") for k, (place, _, _) in enumerate(WRONG)]
-RULES = [rule for _, _, rule in WRONG]
+CODES, RULES = ([case[k] for case in WRONG] for k in (0, 1))
+FILES = [(*case, WIDGET)[2].format(f"wrong_{k}") for k, case in enumerate(WRONG)]
 
 
 def lint(root: Path) -> subprocess.CompletedProcess:
@@ -70,7 +67,7 @@ def project(folder: Path, files: dict[str, str]) -> Path:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> subprocess.CompletedProcess:
     """What is said of all that is wrong and of a clean file: at once, since the tools are slow to start."""
-    wrong = {name: f"{CHECKED}{code}\n" for name, (_, code, _) in zip(FILES, WRONG, strict=True)}
+    wrong = {name: f"{CHECKED}{code}\n" for name, code in zip(FILES, CODES, strict=True)}
     wrong["lib/widgets/unchecked.js"] = CLEAN.removeprefix(CHECKED)
     return lint(project(tmp_path_factory.mktemp("wrong"), {"lib/widgets/clean.js": CLEAN, **wrong}))
 
