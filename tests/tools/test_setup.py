@@ -326,7 +326,7 @@ def test_serving_nothing_gets_a_sentence(tmp_path):
 
 def write_notebook(path: Path, *sources: str) -> Path:
     cells = [nbformat.v4.new_code_cell(source, id=f"cell-{n}") for n, source in enumerate(sources)]
-    cells[0].metadata = {"tags": ["hide-input"], "figures": [["1", "x"]], "execution": {"t": 1}}
+    cells[0].metadata = {"tags": ["hide-input"], "figures": [["1", "x"]], "execution": {"t": "1"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     return path
 
