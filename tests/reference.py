@@ -5,6 +5,7 @@ import transformers
 
 from lib.encoder import Encoder
 from lib.weights import encoder_from
+from tests.randomness import seeded
 
 SENTENCES = [
     "O banco aprovou o empréstimo.",
@@ -33,7 +34,7 @@ ARCHITECTURES = {
 
 def randomise(model: torch.nn.Module, seed: int, scale: float = 0.2) -> torch.nn.Module:
     """Random weights far from their initial values, biases and norms included: every tensor must matter."""
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     with torch.no_grad():
         for p in model.parameters():
             p.add_(torch.randn(p.shape, generator=g) * scale)
@@ -54,7 +55,7 @@ def ours(model: torch.nn.Module) -> Encoder:
 
 def batch(config, b: int, n: int, seed: int, padding: str = "right") -> tuple[torch.Tensor, torch.Tensor]:
     """Random ids (b, n), padded to random lengths, and the mask of the real tokens."""
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     ids = torch.randint(3, config.vocab_size, (b, n), generator=g)
     lengths = torch.randint(1, n + 1, (b,), generator=g)
     lengths[0] = n

@@ -5,26 +5,21 @@ import math
 import pytest
 import torch
 
-from lib.attention import attention, causal_mask, padding_mask, softmax
+from lib.attention import attention, softmax
 from lib.corpus import PORTUGUESE, next_sentence_posterior, paragraphs
 from lib.corruption import (
-    BERT_CHANNEL,
-    MASK_ONLY,
-    Channel,
-    corrupt,
-    mask_tokens,
     select_tokens,
 )
 from lib.encoder import Config, Encoder
 from lib.experiments.word_senses import cosines, separation, word_vector
-from lib.heads import FineTuned, MLMHead, NSPHead
-from lib.losses import IGNORE_INDEX, conditional_entropy, cross_entropy
+from lib.heads import MLMHead
+from lib.losses import conditional_entropy, cross_entropy
 from lib.pairs import IS_NEXT, NOT_NEXT, next_sentence_pairs
 from lib.presets import preset
 from lib.sources import AGREES, CORRECTED, compare, example
 from lib.tokenizer import Tokenizer
-from lib.vocabulary import Vocabulary
 from lib.weights import minilm
+from tests.randomness import seeded
 from tools.console import ROOT
 
 CAT = example("02.1").inputs
@@ -32,10 +27,6 @@ DOG = example("02.2").inputs
 PAIRS = example("02.3").inputs
 X = torch.tensor(CAT["embeddings"], dtype=torch.float64)
 H, E = (torch.tensor(DOG[k], dtype=torch.float64) for k in ("h", "E"))
-WORDS = ["o", "cachorro", "corre", "rápido", "na", "rua", "em", "gato"]
-TOKENIZER = Tokenizer(WORDS, lowercase=True)
-VOCABULARY = TOKENIZER.vocabulary
-DOG_IDS = torch.tensor([TOKENIZER.encode(" ".join(DOG["tokens"])).ids])
 BANCO = [
     "Eu fui ao banco para sacar dinheiro.",
     "O banco cobrou juros do empréstimo.",
@@ -59,10 +50,6 @@ BANK = [
 SENSES = torch.tensor([0] * 4 + [1] * 4)
 
 
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 def printed(id, name):
     return torch.tensor([float(x) for x in example(id).figures[name].content], dtype=torch.float64)
 
@@ -70,12 +57,6 @@ def printed(id, name):
 @pytest.fixture(scope="module")
 def real():
     return minilm(), Tokenizer.minilm()
-
-
-@pytest.fixture(scope="module")
-def small():
-    torch.manual_seed(0)
-    return Encoder(Config(20, d=16, layers=2, heads=2, positions=16, dropout=0.0)).double().eval()
 
 
 # Architecture
@@ -94,7 +75,7 @@ def test_the_right_side_lowers_the_floor_only_if_it_says_something():
 @pytest.mark.guards("02.s2")
 def test_conditionals_of_each_word_given_the_others_can_generate():
     """Gibbs sampling with the exact conditionals of a masked model ends in the joint distribution."""
-    joint = torch.rand(3, 3, generator=generator(), dtype=torch.float64).flatten().softmax(-1).view(3, 3)
+    joint = torch.rand(3, 3, generator=seeded(), dtype=torch.float64).flatten().softmax(-1).view(3, 3)
     by_row = joint / joint.sum(1, keepdim=True)  # P(second | first)
     by_column = joint / joint.sum(0, keepdim=True)  # P(first | second)
     p = torch.full((3, 3), 1 / 9, dtype=torch.float64)
@@ -104,50 +85,6 @@ def test_conditionals_of_each_word_given_the_others_can_generate():
     torch.testing.assert_close(p, joint)
 
 
-@pytest.mark.guards("02.s3")
-def test_a_causal_layer_computes_all_positions_in_one_pass():
-    at_once, _ = attention(X, X, X, causal_mask(4))
-    one_by_one = [attention(X[: i + 1], X[: i + 1], X[: i + 1])[0][-1] for i in range(4)]
-    torch.testing.assert_close(at_once, torch.stack(one_by_one))
-
-
-@pytest.mark.guards("02.s4")
-def test_the_padding_mask_stays():
-    filled = torch.cat([X, 9 * torch.ones(2, 2, dtype=torch.float64)])[None]
-    alone, _ = attention(X[None], X[None], X[None])
-    hidden, _ = attention(filled, filled, filled, padding_mask([4], 6))
-    torch.testing.assert_close(hidden[:, :4], alone)
-    seen, _ = attention(filled, filled, filled)
-    assert not torch.allclose(seen[:, :4], alone)
-
-
-@pytest.mark.guards("02.s5")
-def test_weights_and_output_are_different_matrices():
-    h, a = attention(X, X, X)
-    assert a.shape == (4, 4) and h.shape == (4, 2)
-    with pytest.raises(RuntimeError):
-        h @ X  # "A = softmax(...) V", then "A V"
-
-
-@pytest.mark.guards("02.s6")
-def test_a_token_attends_to_itself_too():
-    assert (attention(X, X, X)[1].diagonal() > 0).all()
-
-
-@pytest.mark.guards("02.s7")
-def test_access_is_not_capture_and_causal_reaches_far_too():
-    assert (attention(X, X, 0 * X)[0] == 0).all(), "positive weights, and nothing captured"
-    assert attention(X, X, X, causal_mask(4))[1][-1, 0] > 0, "the last token reaches the first"
-
-
-@pytest.mark.guards("02.s9", "02.s13")
-def test_values_do_not_enter_the_weights():
-    h, a = attention(X, X, X)
-    other, same = attention(X, X, 3 * X)
-    assert torch.equal(a, same)
-    torch.testing.assert_close(other, 3 * h)
-
-
 @pytest.mark.guards("02.s10")
 def test_bert_and_gpt_differ_in_more_than_the_mask():
     bert, gpt = preset("bert-base"), preset("gpt-1")
@@ -155,146 +92,38 @@ def test_bert_and_gpt_differ_in_more_than_the_mask():
     assert {"causal", "segments", "embedding_norm", "pooler"} <= differ
 
 
-@pytest.mark.guards("02.s11")
+@pytest.mark.guards("02.s11", "02.s12")
 def test_the_cat_computed_to_the_end():
     h, a = attention(X, X, X)
-    torch.testing.assert_close(a.sum(-1), torch.ones(4, dtype=torch.float64))
     expected = torch.tensor([0.234, 0.244, 0.255, 0.266], dtype=torch.float64)
     torch.testing.assert_close(a[0], expected, atol=5e-4, rtol=0)
     torch.testing.assert_close(h[0], torch.tensor([0.411, 0.511]).double(), atol=5e-4, rtol=0)
-
-
-@pytest.mark.guards("02.s12")
-def test_every_word_looks_at_the_longest_vector():
-    assert (attention(X, X, X)[1].argmax(-1) == 3).all()
+    assert (a.argmax(-1) == 3).all(), "every word looks at the longest vector"
     shuffled = X[[3, 1, 2, 0]]
-    assert (attention(shuffled, shuffled, shuffled)[1].argmax(-1) == 0).all()
+    assert (attention(shuffled, shuffled, shuffled)[1].argmax(-1) == 0).all(), "wherever it stands"
 
 
 # Corruption
 
 
-@pytest.mark.guards("02.s14")
-def test_nothing_is_removed():
-    ids, _ = mask_tokens(DOG_IDS, VOCABULARY, rate=1.0, generator=generator())
-    assert ids.shape == DOG_IDS.shape
-
-
-@pytest.mark.guards("02.s16", "02.s21")
-def test_fifteen_per_cent_are_selected_and_twelve_become_mask():
-    many = DOG_IDS.repeat(20_000, 1)
-    ids, labels = mask_tokens(many, VOCABULARY, generator=generator())
-    words = VOCABULARY.is_ordinary(many).sum()
-    selected, masked = (labels != IGNORE_INDEX).sum() / words, (ids == VOCABULARY.mask_id).sum() / words
-    assert abs(selected - 0.15) < 0.005 and abs(masked - 0.12) < 0.005
-    drawn = (ids != many).sum() / words - masked
-    assert abs(drawn - 0.015 * (1 - 1 / len(WORDS))) < 0.002
-
-
-@pytest.mark.guards("02.s17")
-def test_a_random_word_may_be_the_original():
-    always_random = Channel(mask=0, random=1, keep=0)
-    selected = VOCABULARY.is_ordinary(DOG_IDS).repeat(20_000, 1)
-    ids, _ = corrupt(DOG_IDS.repeat(20_000, 1), selected, VOCABULARY, always_random, generator=generator())
-    same = (ids == DOG_IDS)[selected].double().mean()
-    assert abs(same - 1 / len(WORDS)) < 0.01
-
-
-@pytest.mark.guards("02.s15", "02.s18")
-def test_kept_and_replaced_tokens_are_charged_and_unselected_ones_are_not():
-    labels = torch.full_like(DOG_IDS, IGNORE_INDEX)
-    labels[0, [2, 5, 6]] = DOG_IDS[0, [2, 5, 6]]  # masked, replaced and kept: the label is all that counts
-    u = torch.randn(1, 8, TOKENIZER.size, generator=generator(), dtype=torch.float64).requires_grad_()
-    cross_entropy(u, labels).backward()
-    assert (u.grad[0].abs().sum(-1) > 0).tolist() == [False, False, True, False, False, True, True, False]
-
-
-@pytest.mark.guards("02.s19")
-def test_with_mask_alone_visible_words_are_never_charged():
-    many = DOG_IDS.repeat(2_000, 1)
-    for channel, charged in ((MASK_ONLY, False), (BERT_CHANNEL, True)):
-        ids, labels = mask_tokens(many, VOCABULARY, channel=channel, generator=generator())
-        visible = (labels != IGNORE_INDEX) & (ids != VOCABULARY.mask_id)
-        assert visible.any() == charged
-
-
-@pytest.mark.guards("02.s22")
-def test_without_random_words_copying_is_the_best_answer():
-    c = torch.tensor([0.98, 0.01, 0.01], dtype=torch.float64)  # the context hardly expects the third word
-    vocabulary = Vocabulary(["[MASK]", "a", "b", "c"])
-
-    def belief(channel):
-        joint = c * channel.likelihood(torch.tensor([3] * 3), vocabulary.ordinary_ids, vocabulary)
-        return (joint / joint.sum())[2]
-
-    assert belief(Channel(mask=0.8, random=0.0, keep=0.2)) == 1
-    assert belief(BERT_CHANNEL) < 0.1
-
-
-@pytest.mark.guards("02.s23")
-def test_two_of_six_is_more_than_twice_the_rate():
-    assert len(DOG["selecionados"]) / len(DOG["tokens"]) > 2 * 0.15
-    chosen = select_tokens(VOCABULARY.is_ordinary(DOG_IDS), generator=generator(), selection="exact")
+@pytest.mark.guards("02.s23", "02.s27", "02.s33")
+def test_the_example_does_not_keep_to_its_own_numbers():
+    assert len(DOG["selecionados"]) / len(DOG["tokens"]) > 2 * 0.15, "more than twice the rate"
+    chosen = select_tokens(torch.ones(6, dtype=torch.bool), generator=seeded(), selection="exact")
     assert chosen.sum() == 1
-
-
-@pytest.mark.guards("02.s24")
-def test_the_percentages_are_chances_not_quotas():
-    selected = torch.zeros_like(DOG_IDS, dtype=torch.bool)
-    selected[0, [2, 5]] = True
-    many = DOG_IDS.repeat(4_000, 1)
-    ids, _ = corrupt(many, selected.repeat(4_000, 1), VOCABULARY, generator=generator())
-    masked = (ids == VOCABULARY.mask_id)[:, [2, 5]]
-    fates = masked.long() + 2 * (ids == many)[:, [2, 5]].long()  # 0 replaced, 1 masked, 2 kept
-    assert len({tuple(row) for row in fates.tolist()}) == 9
-
-
-@pytest.mark.guards("02.s25")
-def test_a_kept_token_has_a_label():
-    selected = VOCABULARY.is_ordinary(DOG_IDS)
-    ids, labels = corrupt(DOG_IDS, selected, VOCABULARY, Channel(0, 0, 1), generator=generator())
-    assert torch.equal(ids, DOG_IDS) and torch.equal(labels[selected], DOG_IDS[selected])
-
-
-@pytest.mark.guards("02.s26")
-def test_the_random_word_is_uniform():
-    always_random = Channel(mask=0, random=1, keep=0)
-    selected = torch.zeros_like(DOG_IDS, dtype=torch.bool)
-    selected[0, 5] = True
-    many, everywhere = DOG_IDS.repeat(40_000, 1), selected.repeat(40_000, 1)
-    ids, _ = corrupt(many, everywhere, VOCABULARY, always_random, generator=generator())
-    shares = torch.bincount(ids[:, 5], minlength=TOKENIZER.size)[VOCABULARY.ordinary_ids] / 40_000
-    assert (shares - 1 / len(WORDS)).abs().max() < 0.01
-
-
-@pytest.mark.guards("02.s27")
-def test_there_is_a_single_mask_in_the_example():
     assert example("02.2").figures["corrompida"].content.count("[MASK]") == 1
+    assert len({*DOG["tokens"], *DOG["trocados"]}) > DOG["vocabulario"]
 
 
 # From the vector to the word
 
 
-@pytest.mark.guards("02.s28")
-def test_the_loss_is_a_logarithm_not_a_difference():
-    for p in (0.8, 0.1, 0.001):
-        loss = cross_entropy(torch.tensor([[p, 1 - p]]).log(), torch.tensor([0])).item()
-        assert math.isclose(loss, -math.log(p), rel_tol=1e-5) and abs(loss - (1 - p)) > 0.02
-    assert -math.log(0.001) > 1
-
-
-@pytest.mark.guards("02.s29")
-def test_the_printed_product_does_not_exist():
-    assert H.shape == (4,) and E.shape == (5, 4)
+@pytest.mark.guards("02.s29", "02.s30")
+def test_the_printed_product_does_not_exist_and_its_logits_come_from_no_other():
     with pytest.raises(RuntimeError):
         H @ E
-    assert (H @ E.T).shape == (5,)
-
-
-@pytest.mark.guards("02.s30")
-def test_the_printed_logits_come_from_no_product():
     u, wrong = H @ E.T, printed("02.2", "logits")
-    assert len(wrong) == 4
+    assert len(u) == 5 and len(wrong) == 4
     near = [(u - x).abs().min() < 0.005 for x in wrong]
     assert near == [True, False, False, False] and (u - wrong[0]).abs().argmin() == 4
     assert compare("02.2", logits=u).verdict == CORRECTED
@@ -312,11 +141,6 @@ def test_the_likeliest_word_is_the_second_and_barely():
     y = softmax(H @ E.T)
     assert y.argmax() + 1 == 2 and 0.2 < y.max() < 0.25
     assert compare("02.2", mais_provavel=2, confianca=y.max()).verdict == CORRECTED
-
-
-@pytest.mark.guards("02.s33")
-def test_five_words_cannot_hold_the_sentence():
-    assert len({*DOG["tokens"], *DOG["trocados"]}) > DOG["vocabulario"]
 
 
 @pytest.mark.guards("02.s34")
@@ -341,51 +165,7 @@ def test_the_notation_page_settles_the_clashes():
     assert "ora de $h_i$, ora de $z_i$; aqui é sempre $h_i$" in notation
 
 
-@pytest.mark.guards("02.s37")
-def test_segments_are_part_of_the_input(small):
-    ids = torch.tensor([[2, 7, 8, 3]])
-    a, b = (small(ids, segments=torch.tensor([s])) for s in ([0, 0, 0, 0], [0, 0, 1, 1]))
-    assert not torch.allclose(a, b)
-
-
 # Next sentence prediction
-
-
-@pytest.mark.guards("02.s38")
-def test_half_of_the_pairs_are_true_and_the_others_cross_documents():
-    documents = [[[d * 10 + s] for s in range(5)] for d in range(500)]
-    pairs = next_sentence_pairs(documents, generator=generator())
-    true = sum(pair.label == IS_NEXT for pair in pairs) / len(pairs)
-    assert abs(true - 0.5) < 0.05
-    for a, b, label in pairs:
-        assert (a[0] + 1 == b[0]) if label == IS_NEXT else (a[0] // 10 != b[0] // 10)
-
-
-@pytest.mark.guards("02.s39", "02.s40")
-def test_the_pair_ends_with_sep_and_carries_segments():
-    pair = Tokenizer(["a", "b"]).encode("a a", "b")
-    assert pair.tokens == ["[CLS]", "a", "a", "[SEP]", "b", "[SEP]"]
-    assert pair.segment_ids == [0, 0, 0, 0, 1, 1]
-    assert [len(example("02.3").figures[name].content) for name in ("par_1", "par_2")] == [4, 4]
-
-
-@pytest.mark.guards("02.s41")
-def test_the_classifier_reads_the_pooled_vector(small):
-    model = FineTuned(small, NSPHead(small.config).double())
-    ids = torch.tensor([[2, 7, 3, 8, 3]])
-    cls = small(ids)[:, 0]
-    pooled = torch.tanh(small.pooler.W(cls))
-    torch.testing.assert_close(model(ids), model.head(pooled))
-    assert not torch.allclose(model(ids), model.head(cls))
-
-
-@pytest.mark.guards("02.s43")
-def test_the_best_nsp_answer_of_the_grammar_ignores_order():
-    ids = paragraphs(PORTUGUESE, 40, 2, seed=0).ids
-    first, second = ids[::2], ids[1::2]
-    forth = next_sentence_posterior(PORTUGUESE, first, second)
-    torch.testing.assert_close(forth, next_sentence_posterior(PORTUGUESE, second, first))
-    assert forth.mean() > 0.8, "topics alone answer well"
 
 
 @pytest.mark.guards("02.s44")
@@ -393,21 +173,9 @@ def test_related_is_not_adjacent():
     """Two documents on one topic: the pair across them is as likely by topic, and its label says no."""
     ids = paragraphs(PORTUGUESE, 1, 3, seed=4).ids
     documents = [[ids[0].tolist(), ids[1].tolist()], [ids[2].tolist()]]
-    (pair,) = next_sentence_pairs(documents, generator=generator(), next_rate=0.0)
+    (pair,) = next_sentence_pairs(documents, generator=seeded(), next_rate=0.0)
     assert pair.label == NOT_NEXT and pair.b == ids[2].tolist()
     assert next_sentence_posterior(PORTUGUESE, ids[[0]], ids[[2]]) > 0.5
-
-
-@pytest.mark.guards("02.s45")
-def test_labels_come_from_documents():
-    with pytest.raises(ValueError, match="at least two"):
-        next_sentence_pairs([[[1], [2], [3]]], generator=generator())
-
-
-@pytest.mark.guards("02.s46")
-def test_zero_means_next_in_bert():
-    pairs = next_sentence_pairs([[[1], [2]], [[3]]], generator=generator(), next_rate=1.0)
-    assert [pair.label for pair in pairs] == [0]
 
 
 @pytest.mark.guards("02.s47")
@@ -425,12 +193,6 @@ def test_the_losses_of_the_two_pairs():
 def test_a_word_may_be_several_vectors(real):
     (word,) = [w for w in real[1].encode(BANCO[0]).words if w.text == "dinheiro"]
     assert word.stop - word.start > 1
-
-
-@pytest.mark.guards("02.s50")
-def test_causal_vectors_are_contextual_too(small):
-    a, b = small(torch.tensor([[5, 9], [6, 9]]), causal=True)[:, 1]
-    assert not torch.allclose(a, b)
 
 
 @pytest.mark.guards("02.s51")
@@ -460,33 +222,18 @@ def test_the_cosine_of_banco_step_by_step():
 
 @pytest.mark.guards("02.s58")
 def test_made_up_vectors_have_cosines_too():
-    a, b = torch.rand(2, 5_000, 4, generator=generator(), dtype=torch.float64)
+    a, b = torch.rand(2, 5_000, 4, generator=seeded(), dtype=torch.float64)
     below = (torch.cosine_similarity(a, b, dim=-1) < 0.483).double().mean()
     assert 0 < below < 0.5, "some of them lower than the document's, with no word behind them"
 
 
-@pytest.mark.guards("02.s59")
-def test_position_alone_changes_the_vector(small):
-    h = small(torch.tensor([[9, 9]]))[0]
-    assert not torch.allclose(h[0], h[1])
-
-
 @pytest.mark.guards("02.s61")
-def test_nothing_makes_cls_a_summary_by_construction(small):
+def test_nothing_makes_cls_a_summary_by_construction():
     """With attention that hands nothing on, [CLS] is the same vector whatever the two sentences say."""
-    silent = Encoder(small.config).double().eval()
-    for block in silent.blocks:
-        torch.nn.init.zeros_(block.attention.W_O.weight)
+    torch.manual_seed(0)
+    encoder = Encoder(Config(20, d=16, layers=2, heads=2, positions=16, dropout=0.0)).double().eval()
     pairs = torch.tensor([[2, 7, 3, 8, 3], [2, 9, 3, 10, 3]])
-    a, b = silent(pairs)[:, 0]
-    assert torch.equal(a, b)
-    a, b = small(pairs)[:, 0]
-    assert not torch.equal(a, b)
-
-
-@pytest.mark.guards("02.s62")
-def test_tasks_rest_on_the_representations(small):
-    ids = torch.tensor([[2, 7, 3, 8, 3]])
-    first, second = (FineTuned(small, NSPHead(small.config).double()) for _ in range(2))
-    assert not torch.allclose(first(ids), second(ids))
-    assert torch.equal(first.encoder(ids), second.encoder(ids))
+    assert not torch.equal(*encoder(pairs)[:, 0])
+    for block in encoder.blocks:
+        torch.nn.init.zeros_(block.attention.W_O.weight)
+    assert torch.equal(*encoder(pairs)[:, 0])

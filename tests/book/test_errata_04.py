@@ -8,8 +8,9 @@ from torch.nn.functional import one_hot
 
 from lib.encoder import Config
 from lib.heads import CausalLM
-from lib.losses import cross_entropy, cross_entropy_of, entropy, kl
+from lib.losses import cross_entropy, cross_entropy_of, kl
 from lib.sources import AGREES, compare, example
+from tests.randomness import seeded
 
 SUN = example("04.2").inputs
 RIGHT = SUN["vocabulario"].index(SUN["alvo"])
@@ -29,12 +30,6 @@ def model():
 def test_the_printed_losses_are_natural_logarithms():
     assert compare("04.1", perda=-math.log(0.8)).verdict == AGREES
     assert abs(-math.log10(0.8) - 0.223) > 0.1 and abs(-math.log2(0.8) - 0.223) > 0.05
-
-
-@pytest.mark.guards("04.s5")
-def test_the_context_of_a_prediction_includes_the_word_just_read(model):
-    a, b = model(torch.tensor([[0, 1], [0, 2]]))[:, 1]
-    assert not torch.allclose(a, b), "with w_<t alone, changing w_t could not matter"
 
 
 @pytest.mark.guards("04.s6")
@@ -70,49 +65,11 @@ def test_backpropagation_computes_a_gradient_and_changes_no_weight(model):
     model.zero_grad()
 
 
-@pytest.mark.guards("04.s11")
-def test_convexity_gives_no_minimum_in_the_logits():
-    losses = [
-        cross_entropy(torch.tensor([[u, 0.0]]), torch.tensor([0])).item() for u in (1.0, 5.0, 10.0, 15.0)
-    ]
-    assert losses == sorted(losses, reverse=True) and losses[-1] > 0
-
-
-@pytest.mark.guards("04.s15")
-def test_the_other_probabilities_have_a_derivative_of_zero_and_are_not_free():
-    p = GOOD.clone().requires_grad_()
-    (-p[RIGHT].log()).backward()
-    assert p.grad.count_nonzero() == 1
-    raised = GOOD.clone()
-    raised[RIGHT] += 0.1
-    assert not math.isclose(raised.sum(), 1), "raising one probability alone leaves the simplex"
-
-
-@pytest.mark.guards("04.s16")
-def test_what_flows_back_is_predicted_minus_observed():
-    u = GOOD.log().requires_grad_()
-    cross_entropy(u[None], torch.tensor([RIGHT])).backward()
-    torch.testing.assert_close(u.grad, GOOD - one_hot(torch.tensor(RIGHT), 5))
-
-
 @pytest.mark.guards("04.s2")
 def test_the_loss_is_not_a_distance():
     p, q = torch.tensor([0.7, 0.3]), torch.tensor([0.2, 0.8])
     assert cross_entropy_of(p, p) > 0, "the distance of a thing to itself would be zero"
     assert not torch.isclose(kl(p, q), kl(q, p))
-
-
-@pytest.mark.guards("04.s3")
-def test_the_floor_is_the_entropy_of_the_language_not_zero():
-    p = torch.tensor([0.5, 0.25, 0.25])
-    others = torch.softmax(torch.randn(500, 3, generator=torch.Generator().manual_seed(0)), -1)
-    assert (cross_entropy_of(p.expand(500, 3), others) >= entropy(p)).all() and entropy(p) > 1
-
-
-@pytest.mark.guards("04.s14")
-def test_betting_on_the_likeliest_word_alone_costs_more_than_the_truth():
-    p = torch.tensor([0.5, 0.25, 0.25])
-    assert cross_entropy_of(p, torch.tensor([0.98, 0.01, 0.01])) > cross_entropy_of(p, p)
 
 
 @pytest.mark.guards("04.s12")
@@ -139,23 +96,15 @@ def test_the_logarithm_of_a_looked_up_probability_underflows():
 
 
 @pytest.mark.guards("04.s8")
-@pytest.mark.parametrize(("id", "word"), [("04.1", "O"), ("04.2", "O")])
-def test_the_capital_letter_is_not_in_the_vocabulary(id, word):
+@pytest.mark.parametrize("id", ["04.1", "04.2"])
+def test_the_capital_letter_is_not_in_the_vocabulary(id):
     vocabulary = example(id).inputs["vocabulario"]
-    assert word not in vocabulary and word.lower() in vocabulary
-
-
-@pytest.mark.guards("04.s19", "04.s20")
-def test_one_pass_gives_every_prediction_at_once(model):
-    ids = torch.tensor([[0, 1, 2, 3]])
-    prefixes = [model(ids[:, :t])[0, -1] for t in range(1, 5)]
-    torch.testing.assert_close(model(ids)[0], torch.stack(prefixes))
+    assert "O" not in vocabulary and "o" in vocabulary
 
 
 @pytest.mark.guards("04.s18")
 def test_errors_multiply_without_the_teacher():
-    g = torch.Generator().manual_seed(0)
-    mistakes = torch.rand(20_000, 10, generator=g) < 0.1
+    mistakes = torch.rand(20_000, 10, generator=seeded()) < 0.1
     with_teacher = 1 - mistakes.double().mean()
     without = (~mistakes).all(1).double().mean()
     assert abs(with_teacher - 0.9) < 0.01 and abs(without - 0.9**10) < 0.02

@@ -6,18 +6,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.nn.functional import one_hot
 
 from lib.attention import attention, causal_mask
 from lib.corruption import Channel
-from lib.losses import IGNORE_INDEX, cross_entropy, kl
+from lib.losses import cross_entropy, kl
 from lib.vocabulary import Vocabulary
 from tests.randomness import SEEDS, normal
 
 SHARES = st.integers(0, 20)
 
 
-@pytest.mark.guards("02.s8")
+@pytest.mark.statement("obs-remocao-mascara")
+@pytest.mark.guards("02.s8", "03.s16", "03.s19", "03.s20")
 @pytest.mark.statement("lem-tirar-mascara")
 @given(SEEDS, st.integers(1, 12), st.integers(1, 6))
 def test_the_causal_row_is_the_free_row_renormalised_over_the_past(seed, n, d):
@@ -38,7 +38,7 @@ def channels(draw):
     return Channel(mask / total, random / total, keep / total)
 
 
-@pytest.mark.guards("02.s20")
+@pytest.mark.guards("02.s20", "02.s22")
 @pytest.mark.statement("prop-canal")
 @given(channels(), SEEDS, st.integers(2, 12))
 def test_the_best_answer_under_the_channel_is_the_formula(channel, seed, w):
@@ -61,18 +61,6 @@ def test_the_best_answer_under_the_channel_is_the_formula(channel, seed, w):
             torch.testing.assert_close(believed, torch.ones_like(believed))
         elif k > 0 and not math.isclose(c[i], r / (k * w + 2 * r), rel_tol=1e-9):
             assert (believed > 0.5) == (c[i] > r / (k * w + 2 * r))
-
-
-@pytest.mark.statement("obs-selecionadas")
-@given(SEEDS, st.integers(2, 8), st.integers(2, 7), st.data())
-def test_the_loss_reaches_selected_positions_only(seed, n, v, data):
-    u = normal(seed, n, v).requires_grad_()
-    words = torch.tensor(data.draw(st.lists(st.integers(0, v - 1), min_size=n, max_size=n)))
-    chosen = torch.tensor(data.draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(any)))
-    cross_entropy(u, words.masked_fill(~chosen, IGNORE_INDEX)).backward()
-    expected = (u.detach().softmax(-1) - one_hot(words, v)) / chosen.sum()
-    torch.testing.assert_close(u.grad[chosen], expected[chosen])
-    assert (u.grad[~chosen] == 0).all()
 
 
 @pytest.mark.statement("obs-selecionadas")
@@ -104,6 +92,7 @@ def test_the_best_nsp_answer_is_the_pointwise_mutual_information(seed, a, b):
     assert nsp_loss(together, apart, other) >= loss
 
 
+@pytest.mark.guards("02.s43")
 @pytest.mark.statement("teo-nsp")
 @given(SEEDS, st.integers(1, 4), st.integers(2, 6))
 def test_where_only_the_topic_is_shared_the_best_answer_reads_topics_and_ignores_order(seed, topics, n):

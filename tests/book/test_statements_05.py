@@ -13,34 +13,36 @@ from lib.geometry import anisotropy, contributions, cosine, standardize
 from lib.heads import MLMHead, SequenceHead
 from lib.losses import cross_entropy
 from lib.training import fine_tune, labelled
-from tests.randomness import SEEDS, normal
+from lib.vocabulary import CLS, MASK, PAD
+from tests.randomness import SEEDS, normal, seeded
 
-PAD, MASK = 0, 4
 
-
-@pytest.mark.guards("05.s22")
+@pytest.mark.guards("05.s22", "05.s23", "05.s24", "05.s25", "05.s26", "05.s28", "05.s29")
 @pytest.mark.statement("lem-indices-achatados")
 @given(SEEDS, st.integers(1, 8), st.integers(1, 8), st.floats(0.05, 0.9))
 def test_flattened_indices_erase_whole_rows_or_fail(seed, b, n, rate):
-    ids = torch.randint(5, 50, (b, n), generator=torch.Generator().manual_seed(seed))
-    chosen = (torch.rand(b, n, generator=torch.Generator().manual_seed(seed)) < rate).nonzero()
-    g = torch.Generator().manual_seed(seed)
+    ids = torch.randint(5, 50, (b, n), generator=seeded(seed))
+    ids[:, 0] = CLS
+    chosen = (torch.rand(b, n, generator=seeded(seed)) < rate).nonzero()
+    options = {"pad_id": PAD, "mask_id": MASK, "rate": rate, "generator": seeded(seed)}
     if len(chosen) and chosen[:, 1].max() >= b:
         with pytest.raises(IndexError):
-            flattened_masking(ids, pad_id=PAD, mask_id=MASK, rate=rate, generator=g)
+            flattened_masking(ids, **options)
         return
-    noisy, _ = flattened_masking(ids, pad_id=PAD, mask_id=MASK, rate=rate, generator=g)
+    before = ids.clone()
+    noisy, labels = flattened_masking(ids, **options)
     erased = set((noisy == MASK).all(1).nonzero().flatten().tolist())
-    assert erased == set(chosen.flatten().tolist())
+    assert erased == set(chosen.flatten().tolist()), "special tokens too, and nothing but [MASK]"
     kept = [row for row in range(b) if row not in erased]
-    assert torch.equal(noisy[kept], ids[kept])
+    assert torch.equal(noisy[kept], before[kept])
+    assert labels is ids and torch.equal(labels, before), "every position is charged"
 
 
 @pytest.mark.guards("05.s27")
 @pytest.mark.statement("prop-perda-diluida")
 @given(SEEDS, st.integers(2, 20), st.integers(2, 9))
 def test_the_mean_over_all_positions_is_a_mixture(seed, n, v):
-    logits, g = normal(seed, n, v), torch.Generator().manual_seed(seed)
+    logits, g = normal(seed, n, v), seeded(seed)
     labels = torch.randint(v, (n,), generator=g)
     chosen = torch.rand(n, generator=g) < 0.4
     assume(0 < chosen.sum() < n)
@@ -57,7 +59,7 @@ def test_a_frozen_encoder_forgets_nothing_and_a_free_one_does(seed):
     torch.manual_seed(seed)
     config = Config(30, d=8, layers=1, heads=2, positions=8, dropout=0.0)
     encoder, head = Encoder(config).eval(), MLMHead(config)
-    ids = torch.randint(5, 30, (6, 5), generator=torch.Generator().manual_seed(seed))
+    ids = torch.randint(5, 30, (6, 5), generator=seeded(seed))
     examples = labelled(ids.tolist(), torch.arange(6) % 2)
 
     def told(e):
@@ -100,6 +102,7 @@ def test_the_mean_cosine_is_the_size_of_the_mean_direction(seed, n, d, shift):
 def test_the_standard_deviation_and_not_the_variance(seed, n, d, c, shift):
     x = normal(seed, n, d)
     z = standardize(x)
+    torch.testing.assert_close(z.mean(0), torch.zeros(d).double())
     torch.testing.assert_close(z.var(0, correction=0), torch.ones(d).double())
     torch.testing.assert_close(standardize(c * x + shift), z)
     products = z @ z.T

@@ -17,31 +17,32 @@ from lib.attention import (
     padding_mask,
     softmax,
 )
-from tests.randomness import SEEDS
+from tests.randomness import SEEDS, seeded
 
 SIZES = st.integers(1, 12)
 
 
 def qkv(seed, n=5, d=4, batch=(2, 3), dtype=torch.float64):
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     return [torch.randn(*batch, n, d, generator=g, dtype=torch.float64).to(dtype) for _ in range(3)]
 
 
 def some_mask(seed, n, keep=0.6):
-    mask = torch.rand(n, n, generator=torch.Generator().manual_seed(seed)) < keep
+    mask = torch.rand(n, n, generator=seeded(seed)) < keep
     mask[0, 0] = True
     return mask
 
 
 @pytest.mark.catches("máscara invertida")
-@given(SIZES)
-def test_causal_mask_equals_the_definition_by_loops(n):
-    loops = torch.tensor([[j <= i for j in range(n)] for i in range(n)])
-    assert torch.equal(causal_mask(n), loops), "the diagonal must be allowed and everything above it hidden"
-
-
-def test_causal_mask_of_nothing_is_empty():
-    assert causal_mask(0).shape == (0, 0)
+@pytest.mark.guards("01.s26")
+@pytest.mark.statement("lem-mascara-vetorizada")
+@given(st.integers(0, 40))
+def test_causal_mask_equals_the_definition_by_loops_and_by_comparing_indices(n):
+    mask, i = causal_mask(n), torch.arange(n)
+    loops = [[j <= i for j in range(1, n + 1)] for i in range(1, n + 1)]  # as the text counts, from one
+    assert mask.tolist() == loops, "the diagonal must be allowed and everything above it hidden"
+    compared = torch.zeros(n, n).masked_fill(i[None, :] > i[:, None], -math.inf)
+    assert mask.shape == (n, n) and torch.equal(compared, additive(mask))
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=5), st.integers(0, 3))
@@ -60,9 +61,10 @@ def test_additive_and_boolean_are_inverses(seed, n):
     assert (m[mask] == 0).all() and (m[~mask] == -math.inf).all()
 
 
+@pytest.mark.guards("01.s1")
 @given(SEEDS, st.floats(-1e30, 1e30))
 def test_softmax_equals_torch_and_ignores_a_shift(seed, shift):
-    s = torch.randn(3, 7, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    s = torch.randn(3, 7, generator=seeded(seed), dtype=torch.float64)
     torch.testing.assert_close(softmax(s), torch.softmax(s, -1))
     # The shift itself rounds the scores, so the reference is torch on the shifted scores.
     torch.testing.assert_close(softmax(s + shift), torch.softmax(s + shift, -1))
@@ -70,7 +72,7 @@ def test_softmax_equals_torch_and_ignores_a_shift(seed, shift):
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_softmax_normalises_along_the_axis_asked_for(dim):
-    s = torch.randn(4, 5, generator=torch.Generator().manual_seed(0))
+    s = torch.randn(4, 5, generator=seeded())
     torch.testing.assert_close(softmax(s, dim).sum(dim), torch.ones(s.shape[1 - dim % 2]))
 
 
@@ -123,7 +125,7 @@ def test_readable_and_fused_attention_agree_with_gradients(seed, n, kind):
 
 def test_few_keys_are_attended_to_as_the_fused_kernel_does(monkeypatch):
     """Written out or fused, the values and gradients are the same, those of a query without keys included."""
-    mask = torch.rand(2, 1, 5, 5, generator=torch.Generator().manual_seed(0)) < 0.5
+    mask = torch.rand(2, 1, 5, 5, generator=seeded()) < 0.5
     mask[0, 0, 2] = False
     found = []
     for most in (0, 5):
@@ -170,6 +172,7 @@ def test_shortest_sequences(n):
     assert fused_attention(q, k, v, causal_mask(n)).shape == v.shape
 
 
+@pytest.mark.guards("02.s5")
 def test_queries_and_keys_may_differ_in_number():
     q, k, v = qkv(6, 7)
     h, a = attention(q[..., :2, :], k, v)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 
 from lib.geometry import (
     anisotropy,
@@ -11,18 +11,18 @@ from lib.geometry import (
     project,
     standardize,
 )
-from tests.randomness import SEEDS
+from tests.randomness import SEEDS, seeded
 
 
 def vectors(seed, m=12, d=5, shift=0.0):
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     return torch.randn(m, d, generator=g, dtype=torch.float64) + shift
 
 
 @given(SEEDS)
 def test_anisotropy_is_the_mean_cosine_of_pairs_from_different_contexts(seed):
     x = vectors(seed)
-    contexts = torch.randint(4, (len(x),), generator=torch.Generator().manual_seed(seed))
+    contexts = torch.randint(4, (len(x),), generator=seeded(seed))
     contexts[:2] = torch.tensor([0, 1])
     pairs = [cosine(x[i], x[j]) for i in range(len(x)) for j in range(len(x)) if contexts[i] != contexts[j]]
     assert anisotropy(x, contexts) == pytest.approx(torch.stack(pairs).mean().item())
@@ -39,6 +39,7 @@ def test_pairs_from_one_sentence_do_not_count():
     assert anisotropy(x) == pytest.approx(1 / 3)
 
 
+@pytest.mark.guards("05.s40")
 @given(SEEDS)
 def test_contributions_add_up_and_find_the_rogue_dimension(seed):
     x = vectors(seed)
@@ -53,14 +54,6 @@ def test_length_does_not_matter_to_a_cosine(seed):
     a, b = vectors(seed, 2)
     torch.testing.assert_close(cosine(3 * a, b), cosine(a, b))
     assert cosine(a, -a).item() == pytest.approx(-1)
-
-
-@settings(max_examples=25)
-@given(SEEDS)
-def test_standardized_dimensions_have_mean_zero_and_deviation_one(seed):
-    z = standardize(vectors(seed, 40, shift=3.0))
-    torch.testing.assert_close(z.mean(0), torch.zeros(5).double())
-    torch.testing.assert_close(z.std(0, correction=0), torch.ones(5).double())
 
 
 def test_a_reference_gives_the_mean_and_the_deviation():

@@ -22,6 +22,7 @@ from lib.heads import (
 )
 from lib.parameters import count, count_modules
 from lib.weights import encoder_from
+from tests.randomness import seeded
 from tests.reference import ARCHITECTURES, batch, randomise
 
 CONFIG = ARCHITECTURES["bert"]
@@ -41,6 +42,7 @@ def pair(kind: type, head: type, **options):
 LAYERS = ("classifier", "qa_outputs", "cls.seq_relationship")
 
 
+@pytest.mark.guards("02.s41", "02.s62")
 @pytest.mark.parametrize(
     ("kind", "head", "options"),
     [
@@ -84,6 +86,7 @@ def test_the_count_of_the_mlm_head():
     assert isinstance(model.head, MLMHead)
 
 
+@pytest.mark.guards("01.s21", "03.s13")
 @pytest.mark.catches("passo maior que a perna")
 def test_a_causal_model_predicts_the_next_token_only():
     torch.manual_seed(0)
@@ -100,7 +103,7 @@ def test_a_causal_model_predicts_the_next_token_only():
 
 @given(st.integers(1, 4), st.integers(1, 7), st.integers(0, 999), st.none() | st.integers(1, 7))
 def test_best_span_equals_trying_all(b, n, seed, max_length):
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     start, end = torch.randn(2, b, n, generator=g)
     allowed = torch.rand(b, n, generator=g) < 0.7
     allowed[:, n // 2] = True

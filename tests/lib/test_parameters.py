@@ -1,7 +1,5 @@
 """The closed form of `lib.parameters` against the real modules, ours and the reference's."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 import transformers
@@ -85,14 +83,11 @@ def test_published_sizes():
     assert count_llama(LLAMA_3["llama-3-405b"]).total // 10**9 == 405
 
 
-def test_a_causal_mask_costs_no_parameter():
-    for config in PRESETS.values():
-        assert count(replace(config, causal=True)) == count(replace(config, causal=False))
-
-
+@pytest.mark.guards("05.s37")
 def test_the_difference_names_the_part():
-    gap = count(preset("xlm-r-base")) - count(preset("roberta-base"))
-    assert gap == Count(token_embeddings=(250_002 - 50_265) * 768)
+    xlmr, roberta = count(preset("xlm-r-base")), count(preset("roberta-base"))
+    assert xlmr - roberta == Count(token_embeddings=(250_002 - 50_265) * 768)
+    assert xlmr.token_embeddings / xlmr.total > 0.6 > roberta.token_embeddings / roberta.total
 
 
 @settings(max_examples=30, deadline=None)

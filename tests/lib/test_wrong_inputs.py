@@ -28,14 +28,15 @@ from lib import (
 from lib.attention import Trace
 from lib.encoder import Config, Encoder
 from lib.presets import preset
+from tests.randomness import seeded
 
 LIB = Path(attention.__file__).parent
 SMALL = Config(20, d=8, layers=2, heads=2, positions=16)
 ENCODER, CAUSAL = Encoder(SMALL).eval(), heads.CausalLM(replace(SMALL, causal=True)).eval()
-IDS = torch.randint(5, 20, (2, 6), generator=torch.Generator().manual_seed(0))
+IDS = torch.randint(5, 20, (2, 6), generator=seeded())
 LABELS = torch.where(IDS > 9, IDS, -100)
 REAL = torch.ones(2, 6, dtype=torch.bool)
-Q = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
+Q = torch.randn(2, 3, 4, generator=seeded())
 SCORES = Q.reshape(2, 12)[:, :6]
 VOCABULARY = vocabulary.Vocabulary.of_size(20)
 PAIRS = [pairs.SentencePair([5], [6], 0)]

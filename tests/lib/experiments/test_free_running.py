@@ -12,6 +12,7 @@ from lib.experiments.free_running import (
 )
 from lib.heads import CausalLM
 from lib.vocabulary import CLS, MASK, PAD, SEP, UNK
+from tests.randomness import seeded
 
 TRUE = sample(PORTUGUESE, 20, seed=0).ids
 
@@ -46,7 +47,7 @@ def test_the_first_impossible_word_ends_it_for_good():
 
 
 def test_an_untrained_model_soon_writes_the_impossible_but_no_special_token(untrained):
-    written = write(untrained, 50, 12, torch.Generator().manual_seed(1))
+    written = write(untrained, 50, 12, seeded(1))
     assert written.shape == (50, 12)
     assert not any((written == token).any() for token in (CLS, MASK, UNK))
     ended = (written == SEP).cumsum(1) - (written == SEP).long() > 0
@@ -56,7 +57,7 @@ def test_an_untrained_model_soon_writes_the_impossible_but_no_special_token(untr
 
 
 def test_the_same_generator_writes_the_same(untrained):
-    a, b = (write(untrained, 3, 6, torch.Generator().manual_seed(2)) for _ in range(2))
+    a, b = (write(untrained, 3, 6, seeded(2)) for _ in range(2))
     assert torch.equal(a, b)
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from lib.experiments.head_patterns import PATTERNS, mean_shares, shares
+from tests.randomness import seeded
 
 
 def looking(offset, n=7):
@@ -23,7 +24,7 @@ def test_a_head_that_looks_at_the_ends(name, column):
 
 
 def test_shares_add_up_and_keep_layers_and_heads():
-    weights = torch.rand(3, 2, 7, 7, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    weights = torch.rand(3, 2, 7, 7, generator=seeded()).softmax(-1)
     found = shares(weights)
     assert all(value.shape == (3, 2) for value in found.values())
     torch.testing.assert_close(sum(found.values()), torch.ones(3, 2))

@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from lib.experiments.two_hops import SYMBOLS, accuracy, sentences
+from tests.randomness import seeded
 
 
 def test_answers_follow_the_facts():
-    question, facts, answer = sentences(50, 2, torch.Generator().manual_seed(0))
+    question, facts, answer = sentences(50, 2, seeded())
     for a, fact, end in zip(question.tolist(), facts.tolist(), answer.tolist(), strict=True):
         assert sorted(fact) == list(range(SYMBOLS))
         assert fact[fact[a]] == end

@@ -1,15 +1,19 @@
 """`lib.experiments.wrong_masks`: each mistake differs from the right mask as its name says."""
 
+import math
+
 import pytest
 import torch
 
 from lib.attention import causal_mask
-from lib.experiments.wrong_masks import MISTAKES, mistaken_weights
+from lib.experiments.wrong_masks import MISTAKES, losses_on_noise, mistaken_weights
+from tests.randomness import seeded
 
-S = torch.randn(5, 5, generator=torch.Generator().manual_seed(0))
+S = torch.randn(5, 5, generator=seeded())
 FUTURE = ~causal_mask(5)
 
 
+@pytest.mark.guards("01.s4")
 def test_hidden_diagonal_leaves_the_first_token_with_nothing():
     a = mistaken_weights("diagonal", S)
     assert (a.diagonal() == 0).all() and (a[0] == 0).all() and torch.allclose(a[1:].sum(-1), torch.ones(4))
@@ -27,6 +31,7 @@ def test_masking_after_softmax_loses_weight_in_every_row_but_the_last():
     )
 
 
+@pytest.mark.guards("01.s5", "01.s17", "03.s18")
 @pytest.mark.parametrize("kind", ["esquecida", "zerada"])
 def test_forgotten_and_zeroed_masks_leak_the_future(kind):
     a = mistaken_weights(kind, S)
@@ -36,6 +41,10 @@ def test_forgotten_and_zeroed_masks_leak_the_future(kind):
 def test_no_mistake_equals_another_one():
     weights = [mistaken_weights(kind, S) for kind in MISTAKES]
     assert all(not torch.allclose(a, b) for i, a in enumerate(weights) for b in weights[:i])
+
+
+def test_an_unmasked_model_does_not_generalise_it_copies():
+    assert losses_on_noise(masked=False, steps=60)[-1] < 0.5 * math.log(8)
 
 
 def test_scale_divides_the_scores():

@@ -16,12 +16,13 @@ from lib.training.checkpoint import (
     Checkpoints,
     fingerprint,
 )
+from tests.randomness import seeded
 
 RUN = fingerprint({"seed": 0})
 
 
 def state(step: int) -> dict[str, torch.Tensor]:
-    values = torch.Generator().manual_seed(step)
+    values = seeded(step)
     return {"step": torch.tensor(step), "model.W": torch.randn(5, 7, generator=values)}
 
 

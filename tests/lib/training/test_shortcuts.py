@@ -20,6 +20,7 @@ from lib.training.shortcuts import (
     hidden_at,
     pack,
 )
+from tests.randomness import seeded
 from tests.reference import randomise
 
 SMALL = Config(31, d=12, layers=2, heads=3, positions=24, dropout=0.0)
@@ -39,7 +40,7 @@ def masked_lm(config: Config, seed: int = 0) -> MaskedLM:
 
 def batch(b: int, n: int, seed: int, side: str):
     """Ids, labels at some real positions, the mask of the real tokens, segments."""
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     lengths = torch.randint(0, n + 1, (b,), generator=g)
     lengths[0] = n
     mask = torch.arange(n) < lengths[:, None]
@@ -54,6 +55,7 @@ def batch(b: int, n: int, seed: int, side: str):
     return ids, ids.masked_fill(~selected, -100), mask, segments
 
 
+@pytest.mark.guards("05.s5", "05.s6")
 @pytest.mark.parametrize("name", CONFIGS)
 @settings(max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 16), st.integers(0, 999), st.sampled_from(["none", "right", "left"]))
@@ -181,7 +183,7 @@ def test_block_at_is_the_block_at_the_selected_with_any_mask():
 @given(st.lists(st.integers(1, 24), max_size=12), st.integers(1, 60), st.integers(0, 99))
 def test_encode_all_gives_each_sentence_its_own_vectors(lengths, budget, seed):
     encoder = masked_lm(CONFIGS["bert"]).encoder.eval()
-    g = torch.Generator().manual_seed(seed)
+    g = seeded(seed)
     sentences = [torch.randint(2, 31, (n,), generator=g) for n in lengths]
     for ids, hidden in zip(sentences, encode_all(encoder, sentences, budget), strict=True):
         torch.testing.assert_close(hidden, encoder(ids[None])[0], atol=1e-12, rtol=0)

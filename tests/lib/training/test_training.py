@@ -39,6 +39,7 @@ from lib.training import (
 from lib.training.data import fill_blocks, generator
 from lib.training.optimizers import Muon, adamw, optimizers
 from lib.vocabulary import CLS, MASK, PAD, SEP
+from tests.randomness import seeded
 from tests.toy import TOY, toy_objective
 
 torch.set_num_threads(1)
@@ -168,6 +169,7 @@ def test_the_causal_loss_is_that_of_the_plain_model():
     assert torch.allclose(objective(batch) / objective.counts(batch), plain.double().reshape(1), atol=1e-6)
 
 
+@pytest.mark.guards("05.s16")
 def test_the_loss_of_pairs_is_that_of_the_plain_heads():
     objective, source = toy_objective("mlm+nsp"), GrammarSource(TOY, 16, 0)
     batch = objective.draw(source, 0)
@@ -347,7 +349,7 @@ def test_muon_takes_the_matrices_and_leaves_tables_and_vectors_to_adamw():
 @pytest.mark.parametrize("shape", [(6, 6), (4, 9), (9, 4)])
 def test_a_step_of_muon_is_as_long_in_every_direction(shape):
     """All singular values near one, and the singular vectors of the gradient: not its own, uneven ones."""
-    g = torch.Generator().manual_seed(0)
+    g = seeded()
     p = nn.Parameter(torch.zeros(shape))
     left, _, right = torch.linalg.svd(torch.randn(shape, generator=g), full_matrices=False)
     p.grad = left @ torch.diag(torch.logspace(0, -1, min(shape))) @ right
@@ -558,6 +560,7 @@ def test_a_pair_is_learnt():
     assert accuracy(model, examples) > 0.9
 
 
+@pytest.mark.guards("05.s32")
 @pytest.mark.parametrize("freeze", ["encoder", 0, 1, 2])
 def test_what_is_frozen_stays_to_the_last_bit(freeze):
     encoder = fresh_encoder()
