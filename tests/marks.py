@@ -9,7 +9,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 
 
-def tests_marked(name: str) -> dict[str, list[Callable]]:
+def checks_marked(name: str) -> dict[str, list[Callable]]:
     """The tests that carry `@pytest.mark.<name>("a", "b")`, for each of these words."""
     found: dict[str, list[Callable]] = defaultdict(list)
     for path, function, word in _marks(f"pytest.mark.{name}"):

@@ -13,17 +13,9 @@ from tools.console import ROOT
 BUILT = ROOT / "_build" / "html"
 # Collected when the tests are; an empty book is reported by test_the_book_has_its_pages.
 PAGES = sorted(str(path.relative_to(BUILT)) for path in BUILT.rglob("*.html") if "_static" not in path.parts)
-RESOURCES = {
-    "script": ("src",),
-    "link": ("href",),
-    "img": ("src", "srcset"),
-    "source": ("src", "srcset"),
-    "iframe": ("src",),
-    "video": ("src", "poster"),
-    "audio": ("src",),
-    "object": ("data",),
-    "embed": ("src",),
-}
+SOURCES = dict.fromkeys(("script", "iframe", "audio", "embed"), ("src",))
+PICTURES = dict.fromkeys(("img", "source"), ("src", "srcset"))
+RESOURCES = SOURCES | PICTURES | {"link": ("href",), "object": ("data",), "video": ("src", "poster")}
 REMOTE = re.compile(r"^(?:[a-z]+:)?//", re.IGNORECASE)
 LABELS = ("title", "aria-label", "alt", "placeholder", "data-bs-title", "data-tooltip", "data-prompt")
 # What a reader should never see: TeX outside a formula, MyST outside code.
@@ -109,24 +101,17 @@ def test_ids_are_unique(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_images_have_a_text_alternative(page):
-    silent = [
-        image.get("src", "")[:80] for image in soup(page).find_all("img") if not image.get("alt", "").strip()
-    ]
-    assert silent == []
+    images = soup(page).find_all("img")
+    assert [image.get("src", "")[:80] for image in images if not image.get("alt", "").strip()] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_diagrams_have_a_title_and_a_description(page):
+def test_diagrams_are_flowcharts_with_a_title_and_a_description(page):
+    """The pages carry what draws flowcharts (tools/bundles/build.mjs); another kind would stay as text."""
     for diagram in soup(page).select("pre.mermaid"):
+        assert diagram.text.split()[0] in {"flowchart", "graph"}
         for required in ("accTitle:", "accDescr:"):
             assert required in diagram.text, f"a diagram has no {required} line:\n{diagram.text}"
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_diagrams_are_flowcharts(page):
-    """The pages carry what draws these (tools/bundles/build.mjs); another kind would stay as text."""
-    kinds = {diagram.text.split()[0] for diagram in soup(page).select("pre.mermaid")}
-    assert kinds <= {"flowchart", "graph"}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -138,22 +123,18 @@ def test_no_resource_comes_from_elsewhere(page):
         for attribute in attributes
         if REMOTE.match(tag.get(attribute, ""))
     ]
-    inline = [
-        style
-        for style in re.findall(r"url\(\s*['\"]?([^'\")]+)", str(soup(page).head))
-        if REMOTE.match(style)
-    ]
+    addresses = re.findall(r"url\(\s*['\"]?([^'\")]+)", str(soup(page).head))
+    inline = [address for address in addresses if REMOTE.match(address)]
     assert remote + inline == []
 
 
 def test_no_style_sheet_imports_from_elsewhere(book_dir):
+    address = re.compile(r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s]+)")
     remote = [
-        f"{sheet.relative_to(book_dir)}: {address}"
+        f"{sheet.relative_to(book_dir)}: {found}"
         for sheet in book_dir.rglob("*.css")
-        for address in re.findall(
-            r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s]+)", sheet.read_text(encoding="utf-8")
-        )
-        if REMOTE.match(address)
+        for found in address.findall(sheet.read_text(encoding="utf-8"))
+        if REMOTE.match(found)
     ]
     assert remote == []
 

@@ -107,19 +107,3 @@ def test_the_second_diagram_forgets_a_hidden_relation_and_numbers_arrows_that_do
     drawn = example("01.2").figures
     assert hidden - set(drawn["relacoes_apagadas"].content) == {"D_C"}
     assert len(drawn["setas_numeradas"].content) == 14 > int(allowed.sum()) == 10
-
-
-@pytest.mark.guards("01.s9")
-def test_mermaid_refuses_to_style_arrows_that_do_not_exist(page, book_url):
-    page.goto(f"{book_url}/book/intro.html")
-    page.add_script_tag(path="book/_static/vendor/bundles/mermaid.js")
-    tokens = example("01.2").inputs["tokens"]
-    arrows = [f"{t}[{t}] --> {u}_{t}({u})" for i, t in enumerate(tokens) for u in tokens[: i + 1]]
-    numbered = ",".join(example("01.2").figures["setas_numeradas"].content)
-    draw = """async (text) => {
-        try { await mermaid.render("figura", text); return "drawn" } catch (error) { return String(error) }
-    }"""
-    style = "stroke:#ddd,stroke-width:1px"
-    assert page.evaluate(draw, "\n".join(["graph LR", *arrows, f"linkStyle 0,9 {style}"])) == "drawn"
-    refusal = page.evaluate(draw, "\n".join(["graph LR", *arrows, f"linkStyle {numbered} {style}"]))
-    assert "Error" in refusal, "mermaid drew a style for arrows 10 to 13 of a diagram with ten arrows"

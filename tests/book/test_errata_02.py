@@ -7,9 +7,7 @@ import torch
 
 from lib.attention import attention, softmax
 from lib.corpus import PORTUGUESE, next_sentence_posterior, paragraphs
-from lib.corruption import (
-    select_tokens,
-)
+from lib.corruption import select_tokens
 from lib.encoder import Config, Encoder
 from lib.experiments.word_senses import cosines, separation, word_vector
 from lib.heads import MLMHead

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.profiler import profile
 
-from lib.attention import (
-    additive,
-    attention,
-    causal_mask,
-    fused_attention,
-    softmax,
-)
+from lib.attention import additive, attention, causal_mask, fused_attention, softmax
 from lib.losses import conditional_entropy
 from tests.randomness import SEEDS, normal
 

@@ -8,14 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lib.losses import cross_entropy
-from tests.randomness import SEEDS, seeded
-
-SIZES = st.integers(2, 9)
-
-
-def logits(seed, *shape, size=3.0):
-    g = seeded(seed)
-    return size * torch.randn(*shape, generator=g, dtype=torch.float64)
+from tests.randomness import SEEDS, normal
 
 
 def loss(u, c):
@@ -25,7 +18,7 @@ def loss(u, c):
 @pytest.mark.statement("teo-verossimilhanca")
 @given(SEEDS, st.integers(2, 30), st.integers(1, 12))
 def test_the_model_of_least_loss_is_the_model_of_most_likelihood(seed, models, positions):
-    p = torch.sigmoid(logits(seed, models, positions))
+    p = torch.sigmoid(3 * normal(seed, models, positions))
     total, likelihood = -p.log().sum(-1), p.prod(-1)
     torch.testing.assert_close((-total).exp(), likelihood)
     assert total.argmin() == likelihood.argmax()
@@ -34,10 +27,10 @@ def test_the_model_of_least_loss_is_the_model_of_most_likelihood(seed, models, p
 
 @pytest.mark.guards("04.s11")
 @pytest.mark.statement("teo-convexidade")
-@given(SEEDS, SIZES, st.integers(0, 8), st.floats(0, 1))
+@given(SEEDS, st.integers(2, 9), st.integers(0, 8), st.floats(0, 1))
 def test_convex_in_probabilities_and_logits_without_a_minimum_and_not_in_weights(seed, v, c, t):
     c = c % v
-    u, w = logits(seed, 2, v)
+    u, w = 3 * normal(seed, 2, v)
     mixed = loss(t * u + (1 - t) * w, c)
     assert mixed <= t * loss(u, c) + (1 - t) * loss(w, c) + 1e-9
     p, q = u.softmax(-1), w.softmax(-1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lib.encoder import Config, Encoder
 from lib.experiments.wrong_masking import flattened_masking
-from lib.geometry import anisotropy, contributions, cosine, standardize
+from lib.geometry import anisotropy, contributions, standardize
 from lib.heads import MLMHead, SequenceHead
 from lib.losses import cross_entropy
 from lib.training import fine_tune, labelled
@@ -53,7 +53,7 @@ def test_the_mean_over_all_positions_is_a_mixture(seed, n, v):
 
 
 @pytest.mark.statement("prop-congelado")
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 1000))
 def test_a_frozen_encoder_forgets_nothing_and_a_free_one_does(seed):
     torch.manual_seed(seed)
@@ -88,10 +88,10 @@ def test_with_fixed_vectors_the_loss_is_convex_in_the_last_layer(seed, t):
 @given(SEEDS, st.integers(2, 15), st.integers(1, 8), st.floats(0, 3))
 def test_the_mean_cosine_is_the_size_of_the_mean_direction(seed, n, d, shift):
     x = normal(seed, n, d) + shift
-    pairs = [cosine(x[i], x[j]) for i in range(n) for j in range(n) if i != j]
+    pairs = torch.cosine_similarity(x[:, None], x[None], dim=-1)[~torch.eye(n, dtype=torch.bool)]
     u = x / x.norm(dim=1, keepdim=True)
     formula = (n * u.mean(0).square().sum() - 1) / (n - 1)
-    torch.testing.assert_close(torch.stack(pairs).mean(), formula)
+    torch.testing.assert_close(pairs.mean(), formula)
     assert anisotropy(x) == pytest.approx(formula.item(), abs=1e-9)
     torch.testing.assert_close(contributions(x).sum(), formula)
 

@@ -4,19 +4,11 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from lib.attention import (
-    additive,
-    attention,
-    boolean,
-    causal_mask,
-    fused_attention,
-    padding_mask,
-    softmax,
-)
+from lib.attention import additive, attention, boolean, causal_mask, fused_attention, padding_mask, softmax
 from tests.randomness import SEEDS, seeded
 
 SIZES = st.integers(1, 12)
@@ -96,15 +88,8 @@ def test_a_row_of_only_minus_infinity_gives_zeros_and_a_zero_gradient():
     assert torch.isfinite(s.grad).all() and (s.grad[0] == 0).all()
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_softmax_refuses_what_has_no_answer(bad):
-    with pytest.raises(ValueError, match=r"NaN or \+inf"):
-        softmax(torch.tensor([0.0, bad]))
-
-
 @pytest.mark.catches("eixo trocado", "raiz errada")
 @given(SEEDS, SIZES, st.sampled_from(["none", "causal", "random", "empty row"]))
-@settings(deadline=None)
 def test_readable_and_fused_attention_agree_with_gradients(seed, n, kind):
     q, k, v = qkv(seed, n)
     mask = {"none": None, "causal": causal_mask(n), "random": some_mask(seed, n)}.get(kind)
@@ -136,11 +121,6 @@ def test_few_keys_are_attended_to_as_the_fused_kernel_does(monkeypatch):
         found.append([h, *torch.autograd.grad(h.square().sum(), (q, k, v))])
     for fused, written_out in zip(*found, strict=True):
         torch.testing.assert_close(written_out, fused)
-
-
-def test_fused_attention_causal_flag_equals_the_causal_mask():
-    q, k, v = qkv(1, 6)
-    torch.testing.assert_close(fused_attention(q, k, v, causal=True), attention(q, k, v, causal_mask(6))[0])
 
 
 def test_causal_flag_and_padding_mask_combine():
@@ -181,27 +161,18 @@ def test_queries_and_keys_may_differ_in_number():
 
 def bad_calls():
     q, k, v = qkv(0, 3, batch=())
-    yield "q as integers", lambda: attention(q.long(), k, v), "q must be a floating-point tensor"
     yield "a vector", lambda: attention(q[0], k, v), r"q must be .* shape \(\.\.\., N, d\), got shape \(4,\)"
     yield "two dtypes", lambda: attention(q, k.float(), v), "share one dtype, got torch.float64 for q and"
     yield "d_k differs", lambda: attention(q, k[:, :2], v), "share d_k, their last size, got 4 and 2"
     yield "d_k is zero", lambda: attention(q[:, :0], k[:, :0], v), "d_k, .* must be at least 1, got 0"
     yield "fewer values", lambda: attention(q, k, v[:2]), "one row per key, got 3 and 2 rows"
-    yield "additive mask", lambda: attention(q, k, v, additive(causal_mask(3))), "mask must be boolean"
-    yield "wrong mask size", lambda: attention(q, k, v, causal_mask(4)), r"\(3, 3\), got \(4, 4\)"
     yield "mask too big", lambda: attention(q, k, v, torch.ones(2, 3, 3) > 0), r"got \(2, 3, 3\)"
     yield "hides all", lambda: attention(q, k, v, ~torch.ones(3, 3).bool()), "hides every key .* inverted"
     yield "hides all, fused", lambda: fused_attention(q, k, v, torch.zeros(3, 3).bool()), "hides every key"
     yield "causal, not square", lambda: fused_attention(q[:2], k, v, causal=True), "got 2 and 3"
-    yield "negative size", lambda: causal_mask(-1), "n must be an integer of at least 0, got -1"
-    yield "size as float", lambda: causal_mask(3.0), r"got 3\.0"
     yield "length above n", lambda: padding_mask([4], 3), r"between 0 and n=3, got \[4\]"
-    yield "lengths as floats", lambda: padding_mask([1.5]), "vector of integers"
+    yield "+inf", lambda: softmax(torch.tensor([0.0, math.inf])), r"NaN or \+inf"
     yield "other values", lambda: boolean(torch.tensor([0.0, -1e9])), "only 0 .* and -inf"
-    yield "integer additive", lambda: boolean(torch.tensor([0, 1])), "must be floating point"
-    yield "additive of floats", lambda: additive(torch.ones(2)), "mask must be boolean"
-    yield "additive as int", lambda: additive(causal_mask(2), torch.int64), "floating-point type"
-    yield "softmax of ints", lambda: softmax(torch.tensor([1, 2])), "scores must be floating point"
 
 
 @pytest.mark.parametrize(("call", "message"), [pytest.param(c, m, id=name) for name, c, m in bad_calls()])

@@ -2,15 +2,15 @@
 
 Frequencies are judged by exact binomial or chi-square tests at a false-alarm rate of 1e-9: a right
 implementation fails one of them once in a thousand million seeds. The seeds are fixed, so a pass stays a
-pass. The famous wrong implementations fail the same test with the same number of draws.
+pass. Famous wrong implementations fail the same tests (`tests/lib/experiments/test_defects.py`).
 """
 
-import doctest
-import math
+import itertools
+from operator import itemgetter
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
 
@@ -38,59 +38,37 @@ PAD, UNK, CLS, SEP, MASK = range(5)
 SPECIAL = (PAD, UNK, CLS, SEP, MASK)
 VOCABULARY = Vocabulary.of_size(50)
 
+methods = st.sampled_from(["tokens", "words", "spans"])
 rates = st.sampled_from([0.0, 0.15, 0.5, 1.0])
 selections = st.sampled_from(["bernoulli", "exact"])
 shapes = st.lists(st.integers(0, 6), min_size=1, max_size=3).map(tuple)
-
-
-def sentences(seed, shape, dtype=torch.int64):
-    """Ids with special tokens scattered among the words."""
-    return torch.randint(len(VOCABULARY), shape, generator=seeded(seed)).to(dtype)
+dtypes = st.sampled_from([torch.int32, torch.int64])
 
 
 def words(*shape, seed=0):
     return torch.randint(5, len(VOCABULARY), shape, generator=seeded(seed))
 
 
-def test_docstring_examples():
-    result = doctest.testmod(corruption)
-    assert result.failed == 0
-    assert result.attempted >= 5
-
-
 # What any corruption keeps to
 
-METHODS = {
-    "tokens": lambda ids, word_ids, rate, selection, g: mask_tokens(
-        ids, VOCABULARY, rate=rate, selection=selection, generator=g
-    ),
-    "words": lambda ids, word_ids, rate, selection, g: mask_words(
-        ids, word_ids, VOCABULARY, rate=rate, selection=selection, generator=g
-    ),
-    "spans": lambda ids, word_ids, rate, selection, g: mask_spans(
-        ids, VOCABULARY, rate=rate, word_ids=word_ids, generator=g
-    ),
-}
+
+def corrupted(method, ids, word_ids, rate, selection, seed):
+    options = {"rate": rate, "generator": seeded(seed)}
+    if method == "tokens":
+        return mask_tokens(ids, VOCABULARY, selection=selection, **options)
+    if method == "words":
+        return mask_words(ids, word_ids, VOCABULARY, selection=selection, **options)
+    return mask_spans(ids, VOCABULARY, word_ids=word_ids, **options)
 
 
 @pytest.mark.guards("02.s14", "05.s29")
-@settings(deadline=None)
-@given(
-    method=st.sampled_from(sorted(METHODS)),
-    seed=SEEDS,
-    shape=shapes,
-    rate=rates,
-    selection=selections,
-    dtype=st.sampled_from([torch.int32, torch.int64]),
-    turned=st.booleans(),
-)
+@given(methods, SEEDS, shapes, rates, selections, dtypes, st.booleans())
 def test_invariants_for_every_method_and_shape(method, seed, shape, rate, selection, dtype, turned):
-    ids = sentences(seed, shape, dtype)
-    if turned:  # not contiguous
-        ids = ids.transpose(0, -1)
+    ids = torch.randint(len(VOCABULARY), shape, generator=seeded(seed)).to(dtype)  # words and special tokens
+    ids = ids.transpose(0, -1) if turned else ids  # not contiguous
     word_ids = torch.randint(-1, 4, ids.shape, generator=seeded(seed)).sort(-1).values
     before = ids.clone()
-    noisy, labels = METHODS[method](ids, word_ids, rate, selection, seeded(seed))
+    noisy, labels = corrupted(method, ids, word_ids, rate, selection, seed)
     assert torch.equal(ids, before), "the input was changed in place"
     assert noisy.shape == labels.shape == ids.shape
     assert noisy.dtype == labels.dtype == dtype
@@ -101,7 +79,7 @@ def test_invariants_for_every_method_and_shape(method, seed, shape, rate, select
     assert torch.equal(noisy[~selected], ids[~selected])
     drawn = noisy[selected & (noisy != MASK)]
     assert not torch.isin(drawn, torch.tensor(SPECIAL, dtype=dtype)).any(), "a special token was drawn"
-    again = METHODS[method](ids, word_ids, rate, selection, seeded(seed))
+    again = corrupted(method, ids, word_ids, rate, selection, seed)
     assert torch.equal(again.ids, noisy) and torch.equal(again.labels, labels)
     if rate == 0:
         assert not selected.any()
@@ -117,32 +95,7 @@ def test_padding_is_never_selected_even_at_rate_one():
     assert labels.tolist() == [[-100, 7, 8, -100, -100, -100]]
 
 
-def test_the_generator_decides_and_the_global_seed_does_not():
-    ids = words(20, 30)
-    g = seeded(3)
-    first, second = mask_tokens(ids, VOCABULARY, generator=g), mask_tokens(ids, VOCABULARY, generator=g)
-    assert not torch.equal(first.labels, second.labels)
-    state = torch.random.get_rng_state()
-    torch.manual_seed(99)
-    assert torch.equal(mask_tokens(ids, VOCABULARY, generator=seeded(3)).ids, first.ids)
-    torch.random.set_rng_state(state)
-
-
 # The channel: 80/10/10
-
-
-def outcomes(noisy, ids, selected):
-    """Counts of [MASK], another word and the word itself among the selected."""
-    seen, true = noisy[selected], ids[selected]
-    masked, same = seen == MASK, seen == true
-    return [int(masked.sum()), int((~masked & ~same).sum()), int(same.sum())]
-
-
-def p_value(counts, channel, vocabulary=VOCABULARY):
-    """Of the counts of [MASK], other and same, against the exact probabilities of the channel."""
-    same = channel.keep + channel.random / len(vocabulary.ordinary_ids)
-    shares = [channel.mask, 1 - channel.mask - same, same]
-    return chisquare(counts, [share * sum(counts) for share in shares]).pvalue
 
 
 @pytest.mark.guards("02.s18", "02.s25", "05.s18", "05.s19")
@@ -153,45 +106,9 @@ def test_shares_are_those_of_the_channel(channel):
     everywhere = torch.ones_like(ids, dtype=torch.bool)
     noisy, labels = corrupt(ids, everywhere, VOCABULARY, channel, generator=seeded(11))
     assert torch.equal(labels, ids), "kept and replaced words are predicted too"
-    counts = outcomes(noisy, ids, everywhere)
-    if channel.mask == 0:
-        assert counts[0] == 0
-        assert binomtest(counts[2], sum(counts), 0.5 + 0.5 / 45).pvalue > FALSE_ALARM
-    else:
-        assert p_value(counts, channel) > FALSE_ALARM
-
-
-def two_draws(ids, g):
-    """The famous mistake: 10% random, then 10% of the rest kept, the others masked. It gives 81/10/9."""
-    random = torch.rand(ids.shape, generator=g) < 0.1
-    keep = ~random & (torch.rand(ids.shape, generator=g) < 0.1)
-    noisy = torch.where(random, words(*ids.shape, seed=5), torch.full_like(ids, MASK))
-    return torch.where(keep, ids, noisy)
-
-
-def tenth_of_the_rest(ids, g):
-    """Another one: 80% masked, then 10%, not half, of the others replaced. It gives 80/2/18."""
-    mask = torch.rand(ids.shape, generator=g) < 0.8
-    random = ~mask & (torch.rand(ids.shape, generator=g) < 0.1)
-    noisy = torch.where(mask, torch.full_like(ids, MASK), ids)
-    return torch.where(random, words(*ids.shape, seed=5), noisy)
-
-
-@pytest.mark.parametrize("mistake", [two_draws, tenth_of_the_rest])
-def test_the_same_test_rejects_the_famous_mistakes(mistake):
-    ids = words(4000, 100)
-    counts = outcomes(mistake(ids, seeded(11)), ids, torch.ones_like(ids, dtype=torch.bool))
-    assert p_value(counts, BERT_CHANNEL) < FALSE_ALARM
-
-
-@pytest.mark.guards("02.s17", "02.s26")
-def test_random_words_are_uniform_over_the_words_the_original_included():
-    ids = torch.full((400, 1000), 17)
-    everywhere = torch.ones_like(ids, dtype=torch.bool)
-    noisy, _ = corrupt(ids, everywhere, VOCABULARY, Channel(0.0, 1.0, 0.0), generator=seeded(2))
-    counts = noisy.flatten().bincount(minlength=len(VOCABULARY))
-    assert counts[list(SPECIAL)].sum() == 0
-    assert chisquare(counts[5:].numpy()).pvalue > FALSE_ALARM
+    masked, same = int((noisy == MASK).sum()), int((noisy == ids).sum())
+    for count, share in ((masked, channel.mask), (same, channel.keep + channel.random / 45)):
+        assert binomtest(count, ids.numel(), share).pvalue > FALSE_ALARM
 
 
 @pytest.mark.guards("02.s24")
@@ -212,7 +129,7 @@ def test_the_likelihood_is_a_distribution_over_what_is_observed(original, rate, 
     assert p[[PAD, UNK, CLS, SEP]].sum() == 0
 
 
-@pytest.mark.guards("02.s16", "02.s21", "05.s17")
+@pytest.mark.guards("02.s16", "02.s17", "02.s21", "02.s26", "05.s17")
 def test_the_likelihood_is_what_corruption_does():
     ids = torch.full((500, 1000), 30)
     noisy, _ = mask_tokens(ids, VOCABULARY, rate=0.15, generator=seeded(8))
@@ -224,14 +141,10 @@ def test_the_likelihood_is_what_corruption_does():
 
 
 @pytest.mark.guards("02.s19")
-def test_mask_only_masks_all_and_by_span_shares_one_decision():
+def test_mask_only_masks_all():
     ids = words(300, 40)
-    selected = torch.rand(ids.shape, generator=seeded(1)) < 0.5
-    assert (corrupt(ids, selected, VOCABULARY, MASK_ONLY, generator=seeded()).ids[selected] == MASK).all()
-    noisy = corrupt(ids, selected, VOCABULARY, Channel(0.5, 0.0, 0.5), generator=seeded(), by_span=True).ids
-    neighbours = selected[:, 1:] & selected[:, :-1]
-    assert torch.equal((noisy == MASK)[:, 1:][neighbours], (noisy == MASK)[:, :-1][neighbours])
-    assert 0 < (noisy[selected] == MASK).float().mean() < 1
+    noisy, labels = mask_tokens(ids, VOCABULARY, channel=MASK_ONLY, generator=seeded())
+    assert (noisy[labels != -100] == MASK).all()
 
 
 # Selection of tokens
@@ -253,7 +166,6 @@ def test_bernoulli_may_select_nothing_and_exact_never_does():
 
 
 @pytest.mark.catches("sorteio com reposição")
-@settings(deadline=None)
 @given(seed=SEEDS, rate=st.floats(0.01, 1), shape=st.tuples(st.integers(1, 5), st.integers(1, 40)))
 def test_exact_selects_round_of_rate_times_n_in_each_row(seed, rate, shape):
     maskable = torch.rand(shape, generator=seeded(seed)) < 0.7
@@ -278,7 +190,6 @@ ALLOWED = WORD_IDS >= 0
 GROUPS = [[1, 2], [3], [4, 5, 6], [8], [9, 10]]
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, rate=st.floats(0.01, 1), selection=selections)
 def test_words_are_selected_whole(seed, rate, selection):
     selected = select_words(WORD_IDS, ALLOWED, rate, generator=seeded(seed), selection=selection)
@@ -286,11 +197,8 @@ def test_words_are_selected_whole(seed, rate, selection):
     for group in GROUPS:
         assert selected[group].all() or not selected[group].any()
     if selection == "exact":
-        budget = max(1, round(rate * 9))
-        count = int(selected.sum())
-        sizes = [len(g) for g in GROUPS if selected[g[0]]]
-        assert count <= budget or len(sizes) == 1
-        assert count >= 1
+        chosen = sum(bool(selected[group[0]]) for group in GROUPS)
+        assert chosen == 1 or 1 <= int(selected.sum()) <= round(rate * 9)
 
 
 def test_exact_takes_one_word_even_if_all_are_longer_than_the_budget():
@@ -302,18 +210,11 @@ def test_exact_takes_one_word_even_if_all_are_longer_than_the_budget():
 def test_each_word_has_the_rate_and_words_are_independent():
     word_ids = WORD_IDS.expand(60_000, -1)
     selected = select_words(word_ids, word_ids >= 0, 0.15, generator=seeded(5))
-    firsts = [group[0] for group in GROUPS]
-    for first in firsts:
+    for first, *_ in GROUPS:
         assert binomtest(int(selected[:, first].sum()), 60_000, 0.15).pvalue > FALSE_ALARM
     # Positions 1 and 8 both carry word id 0, in two sentences of a pair: they are two words.
     both = int((selected[:, 1] & selected[:, 8]).sum())
     assert binomtest(both, 60_000, 0.15**2).pvalue > FALSE_ALARM
-
-
-def test_an_unknown_word_is_not_selected_although_it_has_a_word_id():
-    ids, word_ids = torch.tensor([[CLS, 7, UNK, 8, SEP]]), torch.tensor([[-1, 0, 1, 2, -1]])
-    labels = mask_words(ids, word_ids, VOCABULARY, rate=1.0, generator=seeded()).labels
-    assert labels.tolist() == [[-100, 7, -100, 8, -100]]
 
 
 def test_whole_words_of_a_real_tokenizer_in_pairs():
@@ -323,9 +224,7 @@ def test_whole_words_of_a_real_tokenizer_in_pairs():
     together = set()
     for seed in range(40):
         labels = mask_words(batch.ids, batch.word_ids, vocabulary, generator=seeded(seed), rate=0.5).labels
-        assert (labels[batch.ids < 5] == -100).all(), (
-            "special tokens, padding and [UNK] (lobo) are left alone"
-        )
+        assert (labels[batch.ids < 5] == -100).all(), "special tokens, padding and [UNK] (lobo) stay"
         selected = labels[0] != -100  # [CLS] o gat ##inho corre [SEP] o gat ##inho late rapida ##mente [SEP]
         assert selected[2] == selected[3] and selected[7] == selected[8] and selected[10] == selected[11]
         together.add((bool(selected[2]), bool(selected[7])))
@@ -347,18 +246,11 @@ def test_span_lengths_are_the_truncated_geometric_of_mean_3_8():
 
 def runs(row):
     """(start, length) of the runs of True."""
-    spans, start = [], None
-    for i, flag in enumerate([*row.tolist(), False]):
-        if flag and start is None:
-            start = i
-        elif not flag and start is not None:
-            spans.append((start, i - start))
-            start = None
-    return spans
+    groups = (list(group) for _, group in itertools.groupby(enumerate(row.tolist()), key=itemgetter(1)))
+    return [(group[0][0], len(group)) for group in groups if group[0][1]]
 
 
 @pytest.mark.guards("05.s38")
-@settings(deadline=None)
 @given(seed=SEEDS, rate=st.floats(0.01, 1), n=st.integers(1, 60))
 def test_spans_fill_the_budget_exactly_and_respect_special_tokens(seed, rate, n):
     maskable = torch.rand(3, n, generator=seeded(seed)) < 0.9
@@ -459,86 +351,15 @@ WHOLE = torch.ones(1, 4, dtype=torch.bool)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: Channel(0.8, 0.1, 0.2), ValueError, "mask, random and keep must be probabilities"),
-        (lambda: Channel(1.2, -0.1, -0.1), ValueError, "mask, random and keep must be a probability"),
-        (lambda: Channel(math.nan, 0.1, 0.1), ValueError, "mask, random and keep must be a probability"),
-        (
-            lambda: mask_tokens(IDS, VOCABULARY, generator=None),
-            TypeError,
-            "generator must be a torch.Generator",
-        ),
-        (
-            lambda: mask_tokens(IDS, VOCABULARY, generator=42),
-            TypeError,
-            "generator must be a torch.Generator",
-        ),
-        (
-            lambda: mask_tokens(IDS, VOCABULARY, rate=15, generator=seeded()),
-            ValueError,
-            "rate must be a prob.*15",
-        ),
-        (lambda: mask_tokens(IDS, VOCABULARY, rate=math.nan, generator=seeded()), ValueError, "rate must be"),
-        (
-            lambda: mask_tokens(IDS, VOCABULARY, selection="all", generator=seeded()),
-            ValueError,
-            "selection.*'all'",
-        ),
-        (
-            lambda: mask_tokens(IDS.float(), VOCABULARY, generator=seeded()),
-            ValueError,
-            "ids must be int32 or int64",
-        ),
-        (
-            lambda: mask_tokens(IDS > 0, VOCABULARY, generator=seeded()),
-            ValueError,
-            "ids must be int32 or int64",
-        ),
-        (lambda: mask_tokens(IDS[0, 0], VOCABULARY, generator=seeded()), ValueError, r"shape \(\.\.\., N\)"),
-        (
-            lambda: mask_tokens(IDS + 50, VOCABULARY, generator=seeded()),
-            ValueError,
-            r"ids must lie in 0\.\.49",
-        ),
-        (
-            lambda: mask_tokens(IDS - 9, VOCABULARY, generator=seeded()),
-            ValueError,
-            r"ids must lie in 0\.\.49",
-        ),
-        (
-            lambda: corrupt(IDS, WHOLE, VOCABULARY, generator=seeded()),
-            ValueError,
-            "selected is True at a special",
-        ),
-        (
-            lambda: corrupt(IDS, WHOLE[0], VOCABULARY, generator=seeded()),
-            ValueError,
-            "selected must be boolean",
-        ),
-        (lambda: corrupt(IDS, IDS, VOCABULARY, generator=seeded()), ValueError, "selected must be boolean"),
-        (lambda: select_tokens(IDS, generator=seeded()), ValueError, "maskable must be boolean"),
-        (
-            lambda: mask_words(IDS, IDS[0], VOCABULARY, generator=seeded()),
-            ValueError,
-            "word_ids must be integers",
-        ),
-        (
-            lambda: mask_spans(IDS, VOCABULARY, word_ids=IDS.float(), generator=seeded()),
-            ValueError,
-            "word_ids must be integers",
-        ),
-        (lambda: span_lengths(p=0), ValueError, "p must be above 0"),
-        (lambda: span_lengths(longest=0), ValueError, "longest must be an integer of at least 1"),
-        (lambda: epoch_generator(1, -1), ValueError, "epoch must be an integer of at least 0, got -1"),
-        (lambda: epoch_generator(1, 1, copies=0), ValueError, "copies must be an integer of at least 1"),
-        (
-            lambda: BERT_CHANNEL.likelihood(torch.tensor(7), torch.tensor(CLS), VOCABULARY),
-            ValueError,
-            "original must hold words",
-        ),
+        (lambda: Channel(0.8, 0.1, 0.2), "mask, random and keep must be probabilities"),
+        (lambda: mask_tokens(IDS > 0, VOCABULARY, generator=seeded()), "ids must be int32 or int64"),
+        (lambda: corrupt(IDS, WHOLE, VOCABULARY, generator=seeded()), "selected is True at a special"),
+        (lambda: corrupt(IDS, WHOLE[0], VOCABULARY, generator=seeded()), "selected must be boolean"),
+        (lambda: corrupt(IDS, IDS, VOCABULARY, generator=seeded()), "selected must be boolean"),
     ],
 )
-def test_bad_inputs_are_named(call, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_inputs_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

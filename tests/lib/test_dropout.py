@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.attention import attention, fused_attention, padding_mask
+from lib.attention import attention, causal_mask, fused_attention, padding_mask
 from lib.dropout import LEVELS, Dropout, dropout_factors
 
 N = 400_000
@@ -62,11 +62,10 @@ def test_gradients_pass_where_numbers_passed():
 def test_attention_with_dropout_is_right_on_average_and_kind_to_rows_without_keys(causal):
     torch.manual_seed(2)
     q, k, v = torch.randn(3, 2, 1, 6, 4, dtype=torch.float64)
-    mask = padding_mask([6, 0], 6)[:, None]  # the second sentence is all padding
-    mask = mask.expand(2, 1, 6, 6)
-    draws = torch.stack([fused_attention(q, k, v, mask, causal=causal, dropout=0.3) for _ in range(4000)])
-    lower = torch.ones(6, 6, dtype=torch.bool).tril() if causal else torch.ones(6, 6, dtype=torch.bool)
-    expected, _ = attention(q, k, v, mask & lower)
+    mask = padding_mask([6, 0], 6)[:, None].expand(2, 1, 6, 6)  # the second sentence is all padding
+    many = (x.expand(4000, 2, 1, 6, -1) for x in (q, k, v, mask))
+    draws = fused_attention(*many, causal=causal, dropout=0.3)
+    expected, _ = attention(q, k, v, mask & causal_mask(6) if causal else mask)
     error = draws.std(0) / math.sqrt(len(draws))
     assert ((draws.mean(0) - expected).abs() <= SIGMAS * error).all()
     assert not draws[:, 1].any()

@@ -31,33 +31,22 @@ def random_ids(b: int, n: int, seed: int, vocab_size: int = 29) -> torch.Tensor:
 
 
 @pytest.mark.guards("02.s4", "03.s15", "05.s3", "05.s4", "05.s13")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shapes, st.booleans(), st.booleans(), st.data())
 def test_padding_changes_nothing(shape, causal, pre_norm, data):
     b, n, seed = shape
-    lengths = data.draw(st.lists(st.integers(1, n), min_size=b, max_size=b))
+    lengths = data.draw(st.lists(st.integers(0, n), min_size=b, max_size=b).filter(any))
     encoder = build(replace(SMALL, causal=causal, pre_norm=pre_norm), seed)
     ids = random_ids(b, n, seed)
     together = encoder(ids, padding_mask(lengths, n))
+    assert together.isfinite().all(), "a row of padding alone must not spoil the others"
     for row, length in enumerate(lengths):
         alone = encoder(ids[row : row + 1, :length])
         torch.testing.assert_close(together[row, :length], alone[0], atol=1e-12, rtol=0)
 
 
-@settings(max_examples=30, deadline=None)
-@given(shapes)
-def test_what_stands_on_padding_is_never_read(shape):
-    b, n, seed = shape
-    encoder, ids = build(seed=seed), random_ids(b, n + 1, seed)
-    mask = torch.ones(b, n + 1, dtype=torch.bool)
-    mask[:, -1] = False
-    other = ids.clone()
-    other[:, -1] = 0
-    assert torch.equal(encoder(ids, mask)[:, :-1], encoder(other, mask)[:, :-1])
-
-
 @pytest.mark.guards("05.s5", "05.s6", "05.s20", "05.s46")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shapes, st.integers(0, 8))
 def test_causality_and_its_negation(shape, t):
     b, n, seed = shape
@@ -71,7 +60,7 @@ def test_causality_and_its_negation(shape, t):
     assert (both[0] != both[1]).any(-1).all(), "bidirectional: a changed token must reach every position"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shapes)
 def test_without_positions_a_permutation_of_words_permutes_the_vectors(shape):
     b, n, seed = shape
@@ -88,7 +77,7 @@ def test_with_positions_order_matters():
     assert not torch.allclose(build()(ids.flip(1)), build()(ids).flip(1), atol=1e-3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(shapes, st.booleans())
 def test_causal_by_argument_configuration_or_mask_is_the_same(shape, pre_norm):
     b, n, seed = shape
@@ -101,7 +90,7 @@ def test_causal_by_argument_configuration_or_mask_is_the_same(shape, pre_norm):
     torch.testing.assert_close(by_argument, by_mask, atol=1e-12, rtol=0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(shapes, st.booleans(), st.booleans())
 def test_the_trace_shows_what_was_computed(shape, causal, padded):
     b, n, seed = shape
@@ -134,7 +123,7 @@ def test_nothing_is_traced_unless_asked(monkeypatch):
         build()(random_ids(2, 5, 0), trace=Trace())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.integers(2, 4),
     st.integers(0, 6),
@@ -157,13 +146,6 @@ def test_lower_precision_is_near_float64(b, n, precision, causal, traced):
 @pytest.mark.parametrize(("b", "n"), [(0, 5), (2, 0), (2, 7)])
 def test_the_output_is_as_long_as_the_input_an_empty_one_too(b, n):
     assert build()(random_ids(b, n, 0)).shape == (b, n, 12)
-
-
-def test_a_row_of_padding_leaves_the_others_alone():
-    ids = random_ids(3, 5, 1)
-    hidden = build()(ids, padding_mask([5, 0, 3], 5))
-    assert hidden.isfinite().all()
-    torch.testing.assert_close(hidden[0], build()(ids[:1])[0], atol=1e-12, rtol=0)
 
 
 def test_non_contiguous_inputs():
@@ -211,24 +193,11 @@ def test_pre_norm_starts_near_the_identity_and_post_norm_does_not():
     ("changes", "message"),
     [
         ({"d": 10, "heads": 3}, r"d must be divisible by heads.*d=10 and heads=3.*heads=1"),
-        ({"d": -12}, "d must be an integer of at least 1, got -12"),
-        ({"d": 12.0}, "d must be an integer of at least 1, got 12.0"),
         ({"layers": 0}, "layers must be"),
-        ({"layers": True}, "layers must be"),
         ({"vocab_size": 0}, "vocab_size must be"),
-        ({"d_ff": -1}, "d_ff must be"),
         ({"positions": 0}, "positions must be"),
-        ({"segments": -1}, "segments must be an integer of at least 0"),
-        ({"activation": "swish"}, "activation must be one of .*got 'swish'"),
         ({"dropout": 1.0}, "dropout must be"),
         ({"norm_eps": 0.0}, "norm_eps must be"),
-        ({"dropout": "a"}, "dropout must be a finite number"),
-        ({"norm_eps": None}, "norm_eps must be a finite number"),
-        ({"causal": "yes"}, "causal must be True or False, got 'yes'"),
-        ({"pad_id": 0.5}, "pad_id must be an integer of at least 0"),
-        ({"pad_id": True}, "pad_id must be an integer"),
-        ({"activation": ["gelu"]}, "activation must be one of"),
-        ({"pad_id": 29}, "pad_id must be an id below vocab_size=29"),
         ({"pad_id": None, "count_real_positions": True}, "count_real_positions needs a pad_id"),
         ({"pad_id": 20, "count_real_positions": True}, "positions must exceed 21"),
     ],
@@ -249,25 +218,12 @@ IDS = torch.ones(2, 4, dtype=torch.long)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"ids": IDS.tolist()}, TypeError, "ids must be a tensor, got list"),
-        ({"ids": None}, TypeError, "ids must be a tensor"),
-        ({"mask": [[True]]}, TypeError, "mask must be a tensor, got list"),
-        ({"ids": IDS.float()}, TypeError, "ids must be integers"),
         ({"ids": IDS[0]}, ValueError, r"ids must have shape \(B, N\)"),
-        ({"ids": IDS * 29}, ValueError, "ids must lie between 0 and 28.*from 29 to 29"),
-        ({"ids": -IDS}, ValueError, "ids must lie between"),
-        (
-            {"ids": torch.ones(1, 17, dtype=torch.long)},
-            ValueError,
-            "17 tokens.*positions for 16.*positions=17",
-        ),
+        ({"ids": torch.ones(1, 17).long()}, ValueError, "17 tokens.*positions for 16.*positions=17"),
         ({"mask": IDS}, TypeError, "mask must be boolean"),
-        ({"mask": IDS.bool()[:, :3]}, ValueError, r"mask must have shape \(B, N\) = \(2, 4\)"),
         ({"mask": torch.ones(2, 3, 4).bool()}, ValueError, "mask must have shape"),
         ({"mask": torch.zeros(2, 4).bool()}, ValueError, "hides every key"),
-        ({"segments": IDS * 2}, ValueError, "segments must lie between 0 and 1"),
         ({"segments": IDS[:1]}, ValueError, "segments must have the shape of ids"),
-        ({"positions": IDS * 16}, ValueError, "positions must lie between 0 and 15"),
     ],
 )
 def test_bad_input_is_named(arguments, error, message):

@@ -11,7 +11,6 @@ from lib.heads import (
     CausalLM,
     FineTuned,
     MaskedLM,
-    MLMHead,
     NSPHead,
     PairHead,
     SequenceHead,
@@ -76,14 +75,9 @@ def test_the_unembedding_is_the_token_table():
     with torch.no_grad():
         model.encoder.embeddings.token.weight[7, 0] += 1  # 7 is not in the input: only the output can change
     assert not torch.allclose(model(ids)[..., 7], before)
-    assert sum(p.numel() for p in model.parameters()) == count(SMALL, mlm_head=True).total
-
-
-def test_the_count_of_the_mlm_head():
-    with torch.device("meta"):
-        model = MaskedLM(SMALL)
-    assert count_modules(model.encoder, model.head) == count(SMALL, mlm_head=True)
-    assert isinstance(model.head, MLMHead)
+    counted = count(SMALL, mlm_head=True)
+    assert count_modules(model.encoder, model.head) == counted
+    assert sum(p.numel() for p in model.parameters()) == counted.total, "the table counts once"
 
 
 @pytest.mark.guards("01.s21", "03.s13")
@@ -135,22 +129,12 @@ def test_span_loss_is_the_mean_of_two_cross_entropies_over_the_allowed():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="build encoder with pooler=True"):
         FineTuned(Encoder(Config(9, d=4, heads=2, layers=1, pooler=False)), NSPHead(SMALL))
-    with pytest.raises(ValueError, match="labels must be an integer of at least 1"):
-        TokenHead(SMALL, 0)
-    with pytest.raises(ValueError, match="labels must be an integer of at least 1"):
-        SequenceHead(SMALL, True)
     ids = torch.ones(2, 3, dtype=torch.long)
     with pytest.raises(ValueError, match=r"labels must have the shape of ids, \(2, 3\)"):
         MaskedLM(SMALL).loss(ids, ids[:1])
-    with pytest.raises(TypeError, match="labels must be integers"):
-        MaskedLM(SMALL).loss(ids, ids.float())
-    with pytest.raises(ValueError, match=r"labels must be -100 or lie between 0 and 28.*got 29"):
-        MaskedLM(SMALL).loss(ids, ids * 29)
     with pytest.raises(ValueError, match="select no position"):
         MaskedLM(SMALL).loss(ids, torch.full_like(ids, -100))
     scores, allowed = torch.zeros(2, 3), torch.ones(2, 3, dtype=torch.bool)
-    with pytest.raises(ValueError, match="max_length must be an integer of at least 1"):
-        best_span(scores, scores, allowed, 0)
     with pytest.raises(ValueError, match="at least one position"):
         best_span(scores, scores, ~allowed)
     with pytest.raises(ValueError, match=r"span must have shape \(B, 2\)"):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lib.numbers import Repeated, rounded
+from lib.numbers import Repeated, pt, rounded
 
 
 def test_rounds_every_entry_whatever_the_container():
@@ -14,6 +14,11 @@ def test_rounds_every_entry_whatever_the_container():
 
 def test_negative_zero_prints_as_zero():
     assert str(rounded(-1e-9)) == "0.0"
+
+
+def test_numbers_in_a_figure_carry_a_decimal_comma_and_a_real_minus():
+    written = (pt(0.666, 2), pt(-1.5), pt(2, 0), pt(-0.001, 2))
+    assert written == ("0,67", "−1,5", "2", "0,00")
 
 
 def test_what_is_not_a_float_passes_unchanged():

@@ -86,30 +86,6 @@ def test_a_truncated_batch_has_the_length_asked_for():
     assert (batch.ids == SEP).sum() == 2
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: next_sentence_pairs([[[5], [6]], []], generator=seeded()),
-            ValueError,
-            "at least two.*got 1",
-        ),
-        (lambda: next_sentence_pairs(DOCUMENTS, generator=None), TypeError, "generator"),
-        (lambda: next_sentence_pairs(DOCUMENTS, generator=seeded(), next_rate=2), ValueError, "next_rate"),
-        (lambda: truncate_pair([1], [2], -1), ValueError, "longest must be an integer of at least 0"),
-        (lambda: pair_batch([], VOCABULARY), ValueError, "at least one pair"),
-        (
-            lambda: pair_batch([SentencePair([], [5], 0)], VOCABULARY),
-            ValueError,
-            "is empty",
-        ),
-        (
-            lambda: pair_batch([SentencePair([5], [5], 0)], VOCABULARY, max_length=4),
-            ValueError,
-            "max_length must be an integer of at least 5",
-        ),
-    ],
-)
-def test_bad_inputs_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+def test_an_empty_sentence_is_named():
+    with pytest.raises(ValueError, match="is empty"):
+        pair_batch([SentencePair([], [5], 0)], VOCABULARY)

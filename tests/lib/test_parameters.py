@@ -7,14 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib.encoder import Config, Encoder
-from lib.parameters import (
-    LLAMA_3,
-    Count,
-    LlamaConfig,
-    count,
-    count_llama,
-    count_modules,
-)
+from lib.parameters import LLAMA_3, Count, LlamaConfig, count, count_llama, count_modules
 from lib.presets import PRESETS, preset
 
 
@@ -27,23 +20,13 @@ def test_closed_form_equals_the_modules_of_every_preset(name):
     assert counted.total == sum(p.numel() for p in encoder.parameters()), "no parameter outside the parts"
 
 
+LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+ROBERTA = {"max_position_embeddings": 514, "type_vocab_size": 1}
 REFERENCE = {
     "bert-base": transformers.BertConfig(),
-    "bert-large": transformers.BertConfig(
-        hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096
-    ),
-    "roberta-base": transformers.RobertaConfig(
-        vocab_size=50_265, max_position_embeddings=514, type_vocab_size=1
-    ),
-    "xlm-r-large": transformers.XLMRobertaConfig(
-        vocab_size=250_002,
-        hidden_size=1024,
-        num_hidden_layers=24,
-        num_attention_heads=16,
-        intermediate_size=4096,
-        max_position_embeddings=514,
-        type_vocab_size=1,
-    ),
+    "bert-large": transformers.BertConfig(**LARGE),
+    "roberta-base": transformers.RobertaConfig(vocab_size=50_265, **ROBERTA),
+    "xlm-r-large": transformers.XLMRobertaConfig(vocab_size=250_002, **ROBERTA, **LARGE),
     "gpt-1": transformers.OpenAIGPTConfig(),
 }
 
@@ -90,30 +73,18 @@ def test_the_difference_names_the_part():
     assert xlmr.token_embeddings / xlmr.total > 0.6 > roberta.token_embeddings / roberta.total
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    heads=st.integers(1, 4),
-    d_k=st.integers(1, 8),
-    layers=st.integers(1, 3),
-    vocab_size=st.integers(1, 50),
-    d_ff=st.integers(1, 40),
-    segments=st.integers(0, 3),
-    flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
-)
-def test_closed_form_for_any_configuration(heads, d_k, layers, vocab_size, d_ff, segments, flags):
-    pre_norm, embedding_norm, pooler = flags
-    config = Config(
-        vocab_size,
-        d=heads * d_k,
-        heads=heads,
-        layers=layers,
-        d_ff=d_ff,
-        positions=7,
-        segments=segments,
-        pre_norm=pre_norm,
-        embedding_norm=embedding_norm,
-        pooler=pooler,
-    )
+CONFIGURATIONS = {
+    "layers": st.integers(1, 3),
+    "vocab_size": st.integers(1, 50),
+    "d_ff": st.integers(1, 40),
+    "segments": st.integers(0, 3),
+} | dict.fromkeys(("pre_norm", "embedding_norm", "pooler"), st.booleans())
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 4), st.integers(1, 8), st.fixed_dictionaries(CONFIGURATIONS))
+def test_closed_form_for_any_configuration(heads, d_k, others):
+    config = Config(d=heads * d_k, heads=heads, positions=7, **others)
     encoder = Encoder(config)
     assert count(config) == count_modules(encoder)
     assert count(config).total == sum(p.numel() for p in encoder.parameters())

@@ -1,6 +1,5 @@
 """WordPiece: the readable algorithm against the library, the documents' examples, training, pairs, words."""
 
-import doctest
 import hashlib
 import importlib.util
 import unicodedata
@@ -12,12 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import models
 
 from lib import tokenizer as module
-from lib.tokenizer import (
-    Lookup,
-    Tokenizer,
-    Word,
-    greedy_wordpiece,
-)
+from lib.tokenizer import Lookup, Tokenizer, Word, greedy_wordpiece
 from lib.vocabulary import SPECIAL_TOKENS
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS
@@ -31,18 +25,12 @@ TEXTS = [
 ] * 3
 
 # On its first run hypothesis builds a table of all characters, and a busy machine fails its health check.
-any_unicode = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+any_unicode = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")
 def trained():
     return Tokenizer.train(TEXTS, 160)
-
-
-def test_docstring_examples():
-    result = doctest.testmod(module)
-    assert result.failed == 0
-    assert result.attempted >= 5
 
 
 # The algorithm
@@ -59,7 +47,7 @@ pieces = st.text(letters, min_size=1, max_size=4)
 vocabularies = st.sets(pieces | pieces.map("##".__add__), max_size=25)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(word=st.text(letters, max_size=12), vocabulary=vocabularies)
 def test_greedy_equals_the_library_on_random_words(word, vocabulary):
     assert greedy_wordpiece(word, vocabulary).tokens == library_wordpiece(word, vocabulary)
@@ -109,11 +97,6 @@ def test_the_found_steps_are_the_tokens_and_spell_the_word(word, vocabulary):
         assert "".join(token.removeprefix("##") for token in tokens) == word
 
 
-def test_a_string_is_not_a_vocabulary():
-    with pytest.raises(TypeError, match="vocabulary must be a collection of tokens"):
-        greedy_wordpiece("gato", "gato")
-
-
 # Training
 
 
@@ -145,7 +128,7 @@ def test_a_larger_vocabulary_cuts_into_fewer_pieces(trained):
     assert small.vocabulary == trained.vocabulary[:100]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(word=st.text("abcdeorãáçé", min_size=1, max_size=15))
 def test_greedy_equals_the_whole_tokenizer_on_a_trained_vocabulary(trained, word):
     assert trained.tokenize(word) == greedy_wordpiece(word, set(trained.vocabulary)).tokens
@@ -191,15 +174,9 @@ def test_a_pair_as_bert_reads_it():
     assert e.tokens == [CLS, "o", "sol", "brilha", SEP, "a", "noite", "ca", "##iu", ".", SEP]
     assert e.segment_ids == [0] * 5 + [1] * 6
     assert e.word_ids == [-1, 0, 1, 2, -1, 3, 4, 5, 5, 6, -1]
-    assert e.words == [
-        Word("o", 1, 2),
-        Word("sol", 2, 3),
-        Word("brilha", 3, 4),
-        Word("a", 5, 6),
-        Word("noite", 6, 7),
-        Word("caiu", 7, 9),
-        Word(".", 9, 10),
-    ]
+    texts = ["o", "sol", "brilha", "a", "noite", "caiu", "."]
+    bounds = [(1, 2), (2, 3), (3, 4), (5, 6), (6, 7), (7, 9), (9, 10)]
+    assert e.words == [Word(text, *ends) for text, ends in zip(texts, bounds, strict=True)]
 
 
 def test_an_empty_text_is_two_special_tokens():
@@ -221,20 +198,14 @@ def test_truncation_takes_from_the_longer_and_leaves_no_trace():
     assert len(PAIR.encode("o sol brilha hoje o sol brilha hoje")) == 10
 
 
-def test_batch():
-    batch = PAIR.encode_batch(["o sol", "a noite caiu."])
-    assert batch.ids.tolist() == [[2, 5, 6, 3, 0, 0, 0], [2, 8, 9, 10, 11, 12, 3]]
-    assert batch.attention_mask.tolist() == [[True] * 4 + [False] * 3, [True] * 7]
-    assert batch.word_ids.tolist() == [[-1, 0, 1, -1, -1, -1, -1], [-1, 0, 1, 2, 2, 3, -1]]
-    assert batch.lengths.tolist() == [4, 7]
-    assert batch.segment_ids.sum() == 0
+def test_a_batch_of_pairs_is_cut_to_the_length_asked_for():
     pairs = PAIR.encode_batch(["o sol", "a noite caiu."], ["a noite", "hoje"], max_length=6)
     assert pairs.ids.shape == (2, 6)
     assert pairs.segment_ids.tolist() == [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]]
     assert (pairs.ids[:, -1] == PAIR.vocabulary.sep_id).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(texts=st.lists(st.text("abo sl.,ã", max_size=20), min_size=1, max_size=5), paired=st.booleans())
 def test_a_batch_is_its_rows(trained, texts, paired):
     pairs = texts[::-1] if paired else None
@@ -340,53 +311,22 @@ def test_minilm_strips_accents_and_knows_its_ids(minilm):
     assert [w.text for w in minilm.encode("O cãozinho").words] == ["O", "cãozinho"]
 
 
-def test_greedy_equals_minilm_on_portuguese_words(minilm):
-    vocabulary = set(minilm.vocabulary)
-    for word in ("cãozinho", "correndo", "alegremente", "paralelepípedo", "inconstitucional", "coração"):
-        plain = "".join(c for c in unicodedata.normalize("NFD", word) if unicodedata.category(c) != "Mn")
-        assert greedy_wordpiece(plain, vocabulary).tokens == minilm.tokenize(word)
 
 
 # Errors name the argument
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: Tokenizer("gato"), TypeError, "vocabulary must be a sequence"),
-        (lambda: Tokenizer(["gato", "gato"]), ValueError, "'gato' twice"),
-        (lambda: Tokenizer(["gato", "##"]), ValueError, "no empty token"),
-        (lambda: Tokenizer(["gato", 7]), TypeError, "vocabulary must be text.*int: 7"),
-        (lambda: Tokenizer(["gato", "[CLS]"]), ValueError, r"all five special tokens or none.*\[PAD\]"),
-        (lambda: Tokenizer.train("o gato", 50), TypeError, "texts must be an iterable"),
-        (lambda: Tokenizer.train(["o gato", None], 50), TypeError, "texts must be text.*NoneType"),
-        (lambda: Tokenizer.train(["o gato"], 12), ValueError, "size must be at least 13.*got 12"),
-        (lambda: PAIR.encode(None), TypeError, "text must be text"),
-        (lambda: PAIR.encode("o", 3), TypeError, "pair must be text"),
-        (
-            lambda: PAIR.encode("o", max_length=2),
-            ValueError,
-            "max_length must be an integer of at least 3, got 2",
-        ),
-        (
-            lambda: PAIR.encode("o", "a", max_length=4),
-            ValueError,
-            "max_length must be an integer of at least 5, got 4",
-        ),
-        (lambda: PAIR.encode_batch("o sol"), TypeError, "texts must be a sequence of strings"),
-        (lambda: PAIR.encode_batch([]), ValueError, "texts must hold at least one"),
-        (
-            lambda: PAIR.encode_batch(["o"], ["a", "o"]),
-            ValueError,
-            "pairs must be as many as texts, got 2 and 1",
-        ),
-        (lambda: PAIR.encode_batch(["o", b"a"]), TypeError, "texts must be text.*bytes"),
-        (lambda: PAIR.decode([1, 14]), ValueError, r"ids must be one list of integers in 0\.\.13, got 14"),
-        (lambda: PAIR.decode([-1]), ValueError, "got -1"),
-        (lambda: PAIR.decode(torch.tensor([[1]])), ValueError, r"got \[1\]"),
-        (lambda: PAIR.vocabulary.id_of("lua"), KeyError, "'lua' is not in the vocabulary of 14"),
+        (lambda: Tokenizer(["gato", "##"]), "no empty token"),
+        (lambda: Tokenizer(["gato", "[CLS]"]), r"all five special tokens or none.*\[PAD\]"),
+        (lambda: Tokenizer.train(["o gato"], 12), "size must be at least 13.*got 12"),
+        (lambda: PAIR.encode("o", max_length=2), "max_length must be an integer of at least 3, got 2"),
+        (lambda: PAIR.encode("o", "a", max_length=4), "max_length must be an integer of at least 5, got 4"),
+        (lambda: PAIR.encode_batch(["o"], ["a", "o"]), "pairs must be as many as texts, got 2 and 1"),
     ],
 )
-def test_bad_inputs_are_named(call, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_inputs_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

@@ -1,21 +1,14 @@
 """The vocabulary: ids both ways, special tokens, framing and padding."""
 
-import doctest
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib import vocabulary as module
 from lib.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK, Vocabulary, segments
 
 SMALL = Vocabulary.of_size(9)
 sentences = st.lists(st.integers(5, 8), max_size=6)
-
-
-def test_docstring_examples():
-    assert doctest.testmod(module).failed == 0
 
 
 def test_a_token_and_its_id_are_two_names_of_one_thing():

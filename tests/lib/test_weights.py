@@ -39,10 +39,9 @@ def close(a: torch.Tensor, b: torch.Tensor) -> None:
 def compare(encoder, model, ids, mask, segments=None):
     """Every hidden state, every attention map, the pooled output; padding columns hidden on both sides."""
     options = {} if segments is None else {"token_type_ids": segments}
+    options |= {"output_hidden_states": True, "output_attentions": True}
     with torch.no_grad():
-        theirs = model(
-            ids, attention_mask=mask.long(), output_hidden_states=True, output_attentions=True, **options
-        )
+        theirs = model(ids, attention_mask=mask.long(), **options)
         trace = Trace()
         hidden = encoder(ids, mask, segments, trace=trace)
         close(encoder(ids, mask, segments)[mask], theirs.last_hidden_state[mask])
@@ -98,18 +97,6 @@ def test_minilm_at_its_longest():
     compare(encoder, model, x["input_ids"], x["attention_mask"].bool())
 
 
-def test_minilm_against_sdpa():
-    encoder, _, tokenizer = real()
-    tokenizer.padding_side = "right"
-    model = transformers.AutoModel.from_pretrained(MINILM, attn_implementation="sdpa").eval()
-    x = tokenizer(SENTENCES, padding=True, return_tensors="pt")
-    with torch.no_grad():
-        theirs = model(**x).last_hidden_state
-        mine = encoder(x["input_ids"], x["attention_mask"].bool())
-    real_tokens = x["attention_mask"].bool()
-    close(mine[real_tokens], theirs[real_tokens])
-
-
 @pytest.mark.guards("02.s4", "03.s15", "05.s3")
 def test_ignoring_the_mask_would_be_seen():
     encoder, model, tokenizer = real()
@@ -118,15 +105,6 @@ def test_ignoring_the_mask_would_be_seen():
     with torch.no_grad():
         off = (encoder(x["input_ids"]) - model(**x).last_hidden_state)[x["attention_mask"].bool()]
     assert off.abs().max() > 0.1
-
-
-@pytest.mark.parametrize("name", ARCHITECTURES)
-@pytest.mark.parametrize("seed", range(3))
-def test_every_architecture_with_random_weights(name, seed):
-    model = reference(name, seed)
-    encoder = ours(model)
-    ids, mask = batch(model.config, 4, 17, seed)
-    compare(encoder, model, ids, mask)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlm-r"])
@@ -148,10 +126,11 @@ def test_causal_equals_the_reference_as_a_decoder(name):
     compare(encoder, model, ids, mask)
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 40), st.sampled_from(sorted(ARCHITECTURES)), st.integers(0, 99))
-def test_parity_for_any_shape(b, n, name, seed):
-    model = reference(name)
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@settings(max_examples=6)
+@given(st.integers(1, 4), st.integers(1, 40), st.integers(0, 99))
+def test_every_architecture_with_random_weights_of_any_shape(name, b, n, seed):
+    model = reference(name, seed)
     ids, mask = batch(model.config, b, n, seed)
     compare(ours(model), model, ids, mask)
 
@@ -238,10 +217,8 @@ def test_thirty_steps_of_training_follow_the_reference(padded):
         ids, mask = batch(model.config, 4, 13, step)
         mask = mask if padded else torch.ones_like(mask)
         labels = labels_for(ids, mask, step)
-        losses = (
-            mine.loss(ids, labels, mask),
-            model(ids, attention_mask=mask.long(), labels=labels).loss,
-        )
+        theirs = model(ids, attention_mask=mask.long(), labels=labels).loss
+        losses = (mine.loss(ids, labels, mask), theirs)
         for loss, optimizer, curve in zip(losses, optimizers, curves, strict=True):
             optimizer.zero_grad()
             loss.backward()
@@ -274,6 +251,7 @@ def test_a_sound_folder_loads(folder):
     assert load_encoder(folder).pooler is None, "a BertForMaskedLM has no pooler"
 
 
+MISSING = object()
 QUERY = "bert.encoder.layer.1.attention.self.query.weight"
 
 
@@ -304,22 +282,15 @@ def test_a_damaged_file_is_named(folder, change, message):
         ({"num_hidden_layers": 4}, "missing encoder.layer.3"),
         ({"num_hidden_layers": 2}, "left over encoder.layer.2"),
         ({"vocab_size": None}, "vocab_size must be an integer"),
+        ({"hidden_size": MISSING}, "lacks 'hidden_size'"),
     ],
 )
 def test_a_wrong_configuration_is_named(folder, settings_change, message):
     path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | settings_change))
+    changed = json.loads(path.read_text()) | settings_change
+    path.write_text(json.dumps({key: value for key, value in changed.items() if value is not MISSING}))
     with pytest.raises(ValueError, match=message):
         load_masked_lm(folder)
-
-
-def test_a_setting_that_is_missing_is_named(folder):
-    path = folder / "config.json"
-    settings = json.loads(path.read_text())
-    del settings["hidden_size"]
-    path.write_text(json.dumps(settings))
-    with pytest.raises(ValueError, match="lacks 'hidden_size'"):
-        load_encoder(folder)
 
 
 def test_a_pickle_that_runs_code_is_refused(folder):

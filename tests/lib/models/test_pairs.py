@@ -12,7 +12,7 @@ from lib.training.examples import frame_words
 
 @pytest.fixture(scope="module")
 def model():
-    return models.load()
+    return models.load("pairs")
 
 
 def test_masked_words_are_told_near_the_exact_floor(model):

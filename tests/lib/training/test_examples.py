@@ -1,7 +1,6 @@
 """The grammar's tasks as tensors: rows as BERT builds them, labels and answers where they belong."""
 
 import pytest
-import torch
 
 from lib.corpus import PORTUGUESE, tasks
 from lib.training.examples import answered, classified, paired
@@ -34,6 +33,7 @@ def test_a_pair_has_two_segments_and_padding_belongs_to_the_first():
 def test_the_answer_is_read_back_and_lies_where_it_is_allowed():
     examples = tasks.questions("train", 30)
     made = answered(examples)
+    assert made.ids.shape == made.real.shape == made.segments.shape == made.allowed.shape
     for e, row, (start, end), allowed in zip(examples, made.ids, made.target, made.allowed, strict=True):
         assert tuple(WORDS[i] for i in row[start : end + 1].tolist()) == e.answer
         assert tuple(WORDS[i] for i in row[allowed].tolist()) == e.context
@@ -44,9 +44,3 @@ def test_a_label_that_is_not_listed_is_named():
         classified(tasks.topics("train", 20), PORTUGUESE.topics[:3])
     with pytest.raises(ValueError, match="at least one"):
         classified([], PORTUGUESE.topics)
-
-
-def test_rows_have_one_width():
-    made = answered(tasks.questions("train", 5))
-    assert made.ids.shape == made.real.shape == made.segments.shape == made.allowed.shape
-    assert made.ids.dtype == torch.int64

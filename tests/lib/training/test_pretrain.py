@@ -203,24 +203,14 @@ def text(tmp_path) -> Path:
 @pytest.mark.parametrize("objective", ["mlm", "mlm+nsp", "causal"])
 def test_a_text_file_is_learnt(tmp_path, text, objective):
     folder = tmp_path / "run"
-    options = (
-        "--preset",
-        "teste",
-        "--objective",
-        objective,
-        "--vocab-size",
-        "150",
-        "--steps",
-        "60",
-        "--quiet",
-    )
-    assert run(folder, str(text), *options) == 0
+    options = f"--preset teste --objective {objective} --vocab-size 150 --steps 60 --quiet"
+    assert run(folder, str(text), *options.split()) == 0
     told = [r for r in read_log(folder / "log.jsonl") if "tokens_per_second" in r]
     name = "held_out_causal" if objective == "causal" else "held_out_mlm"
     assert told[-1][name] < told[0][name] and "floor" not in told[-1]
     tokenizer = Tokenizer.load(folder / "model" / "tokenizer.json")
     model, words = load_model(folder / "model")
-    assert list(words) == tokenizer.vocabulary
+    assert words == tokenizer.vocabulary
     ids = tokenizer.encode_batch(["O gato dorme."]).ids
     assert model.model(ids).shape == (*ids.shape, len(words))
     output = folder.with_suffix(".out").read_text()

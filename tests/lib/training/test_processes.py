@@ -1,8 +1,10 @@
 """Two processes under a real torchrun against one: the same gradients, the same curve."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -71,25 +73,31 @@ def arguments(tmp_path_factory) -> list[str]:
             "--evaluate-every", "10", "--save-every", "10"]  # fmt: skip
 
 
-def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments, capsys):
-    done = torchrun("-m", "lib.pretrain", *arguments, "--folder", str(tmp_path / "two"))
-    assert done.stdout.count("Pronto: o modelo está em") == 1, "every process speaks"
+@pytest.fixture(scope="module")
+def two(tmp_path_factory, arguments) -> tuple[Path, str]:
+    """The folder and the output of a run by two processes."""
+    folder = tmp_path_factory.mktemp("two") / "run"
+    return folder, torchrun("-m", "lib.pretrain", *arguments, "--folder", str(folder)).stdout
+
+
+def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments, two):
+    folder, output = two
+    assert output.count("Pronto: o modelo está em") == 1, "every process speaks"
     assert pretrain.main([*arguments, "--folder", str(tmp_path / "one"), "--quiet"]) == 0
-    one, two = (read_log(tmp_path / run / "log.jsonl") for run in ("one", "two"))
+    one, two = (read_log(run / "log.jsonl") for run in (tmp_path / "one", folder))
     assert len(one) == len(two) == STEPS + 3
     for ours, theirs in zip(one, two, strict=True):
         for key in {"mlm", "held_out_mlm", "floor", "lr"} & ours.keys():
             assert abs(ours[key] - theirs[key]) < 1e-5, f"step {ours['step']}: {key}"
-    weights = [load_file(tmp_path / run / "model" / "model.safetensors") for run in ("one", "two")]
+    weights = [load_file(run / "model" / "model.safetensors") for run in (tmp_path / "one", folder)]
     for name in weights[0]:
         # Adam divides by the size of the gradient, so where that is almost zero a rounding error grows.
         assert (weights[0][name] - weights[1][name]).abs().mean() < 1e-4, name
 
 
-def test_one_process_takes_over_from_two(tmp_path, arguments):
+def test_one_process_takes_over_from_two(tmp_path, arguments, two):
     """The number of processes is no part of a run: a checkpoint made by two serves one."""
-    folder = tmp_path / "run"
-    torchrun("-m", "lib.pretrain", *arguments, "--folder", str(folder))
+    folder = shutil.copytree(two[0], tmp_path / "run")
     newest = sorted(folder.glob("checkpoint-*"))[-1]
     newest.unlink()
     assert pretrain.main([*arguments, "--folder", str(folder), "--quiet"]) == 0
