@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,35 +125,52 @@ def test_killed_at_random_moments_it_ends_with_the_same_bits(tmp_path, arguments
         if process.exitcode == 0:
             break
     assert any(0 < step < STEPS for step in seen), f"no kill fell inside the run: {seen}"
-    assert run(folder, *arguments) == 0
-    assert_same_run(folder, uninterrupted)
+    resumed(folder, arguments, uninterrupted)
 
 
 def last_step(folder: Path) -> int:
     return max((int(p.name.split("-")[1]) for p in Checkpoints(folder, "").paths()), default=0)
 
 
-@pytest.mark.parametrize("moment", ["half written", "before the move", "after the move"])
+def resumed(folder: Path, arguments: list[str], uninterrupted: Path) -> str:
+    """What the command says when it goes on in the folder, to the same end."""
+    assert run(folder, *arguments) == 0
+    assert_same_run(folder, uninterrupted)
+    return folder.with_suffix(".out").read_text()
+
+
+@pytest.mark.parametrize("moment", ["half written", "before the move"])
 def test_killed_while_writing_a_checkpoint_it_ends_with_the_same_bits(
     tmp_path, arguments, uninterrupted, moment
 ):
     folder = tmp_path / "run"
     assert run(folder, *arguments, die=moment) == -signal.SIGKILL
-    assert last_step(folder) == (15 if moment == "after the move" else 10)
-    assert run(folder, *arguments) == 0
-    assert_same_run(folder, uninterrupted)
+    assert last_step(folder) == 10
+    resumed(folder, arguments, uninterrupted)
 
 
-def test_a_damaged_checkpoint_is_named_and_the_previous_used(tmp_path, arguments, uninterrupted):
-    folder = tmp_path / "run"
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory, arguments) -> Path:
+    """A run that was killed as soon as its third checkpoint stood in its place."""
+    folder = tmp_path_factory.mktemp("killed") / "run"
     assert run(folder, *arguments, die="after the move") == -signal.SIGKILL
+    assert last_step(folder) == 15
+    return folder
+
+
+def test_killed_after_writing_a_checkpoint_it_ends_with_the_same_bits(
+    tmp_path, arguments, uninterrupted, killed
+):
+    resumed(shutil.copytree(killed, tmp_path / "run"), arguments, uninterrupted)
+
+
+def test_a_damaged_checkpoint_is_named_and_the_previous_used(tmp_path, arguments, uninterrupted, killed):
+    folder = shutil.copytree(killed, tmp_path / "run")
     newest = Checkpoints(folder, "").paths()[-1]
     newest.write_bytes(newest.read_bytes()[:-1] + b"\0\1")
-    assert run(folder, *arguments) == 0
-    output = folder.with_suffix(".out").read_text()
+    output = resumed(folder, arguments, uninterrupted)
     assert f"Checkpoint recusado: {newest.name}" in output
     assert "Continuando do passo 10." in output
-    assert_same_run(folder, uninterrupted)
 
 
 @pytest.mark.parametrize("polite", [signal.SIGINT, signal.SIGTERM])
@@ -168,19 +186,16 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, arguments, uninterrupted, 
     assert process.exitcode == pretrain.STOPPED
     assert 0 < last_step(folder) < STEPS
     assert "repita o mesmo comando" in folder.with_suffix(".out").read_text()
-    assert run(folder, *rare) == 0
-    assert_same_run(folder, uninterrupted)
+    resumed(folder, rare, uninterrupted)
 
 
-def test_a_finished_run_given_again_stays_as_it_is(tmp_path, arguments, uninterrupted):
+def test_a_finished_run_stays_as_it_is_and_refuses_other_settings(uninterrupted, arguments, capsys):
     before = (uninterrupted / "model" / "model.safetensors").read_bytes()
-    assert run(uninterrupted, *arguments) == 0
+    again = [*arguments, "--folder", str(uninterrupted)]
+    assert pretrain.main(again) == 0
+    assert pretrain.main([*again, "--seed", "5"]) == 2
+    assert "outro treinamento (diferem: seed)" in capsys.readouterr().err
     assert (uninterrupted / "model" / "model.safetensors").read_bytes() == before
-
-
-def test_the_folder_of_another_run_is_refused(uninterrupted, arguments):
-    assert run(uninterrupted, *arguments, "--seed", "5") == 2
-    assert "outro treinamento (diferem: seed)" in uninterrupted.with_suffix(".out").read_text()
 
 
 def test_the_log_tells_the_floor(uninterrupted):
@@ -283,8 +298,7 @@ def test_a_full_disk_is_told_and_leaves_the_last_checkpoint(
     assert not list(folder.glob(".*.writing"))
     assert last_step(folder) > 0
     monkeypatch.undo()
-    assert run(folder, *arguments) == 0
-    assert_same_run(folder, uninterrupted)
+    resumed(folder, arguments, uninterrupted)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path, text, capsys):
