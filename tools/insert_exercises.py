@@ -49,22 +49,20 @@ def cells(chapter: int) -> list[nbformat.NotebookNode]:
         new_code_cell(_imports(chapter), id=f"{start}preparo"),
     ]
     for exercise in exercises(chapter):
-        made += _cells_of(exercise, f"{start}{exercise.number}")
+        id = f"{start}{exercise.number}"
+        made += [
+            new_markdown_cell(_statement(exercise), id=f"{id}-enunciado"),
+            _answer(exercise, f"{id}-resposta"),
+            new_markdown_cell(_solution(exercise), id=f"{id}-solucao"),
+        ]
     return made
 
 
-def _cells_of(exercise: Exercise, id: str) -> list[nbformat.NotebookNode]:
+def _answer(exercise: Exercise, id: str) -> nbformat.NotebookNode:
     if exercise.kind == OPEN:
-        answer = new_markdown_cell(INVITATION, id=f"{id}-resposta")
-    else:
-        source = f"{exercise.stub()}\n\n{exercise.check_name}({exercise.answer})"
-        source = source.replace("\n\n", "\n") if exercise.kind == NUMBER else source
-        answer = new_code_cell(source, id=f"{id}-resposta")
-    return [
-        new_markdown_cell(_statement(exercise), id=f"{id}-enunciado"),
-        answer,
-        new_markdown_cell(_solution(exercise), id=f"{id}-solucao"),
-    ]
+        return new_markdown_cell(INVITATION, id=id)
+    between = "\n" if exercise.kind == NUMBER else "\n\n"
+    return new_code_cell(f"{exercise.stub()}{between}{exercise.check_name}({exercise.answer})", id=id)
 
 
 def _imports(chapter: int) -> str:
@@ -74,7 +72,6 @@ def _imports(chapter: int) -> str:
 
 
 def _statement(exercise: Exercise) -> str:
-    first, second = (hint.strip() for hint in exercise.hints)
     return f"""\
 ```{{exercise}} {exercise.title}
 :label: {exercise.label}
@@ -86,12 +83,12 @@ def _statement(exercise: Exercise) -> str:
 
 ```{{admonition}} Primeira dica
 :class: tip dropdown
-{first}
+{exercise.first_hint}
 ```
 
 ```{{admonition}} Segunda dica
 :class: tip dropdown
-{second}
+{exercise.second_hint}
 ```"""
 
 

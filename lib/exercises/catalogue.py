@@ -32,7 +32,8 @@ class Exercise:
     goal: str
     needs: str
     statement: str
-    hints: tuple[str, str]
+    first_hint: str
+    second_hint: str
     answer: str = ""
     solution: str = ""
     mistakes: dict[str, str] = field(default_factory=dict)
@@ -67,10 +68,7 @@ class Exercise:
 def exercises(chapter: int) -> tuple[Exercise, ...]:
     """The exercises of a chapter, in order."""
     entries = tomllib.loads((TEXTS / f"ch{chapter}.toml").read_text(encoding="utf-8"))["exercise"]
-    return tuple(
-        Exercise(chapter, number, **{**entry, "hints": tuple(entry["hints"])})
-        for number, entry in enumerate(entries, 1)
-    )
+    return tuple(Exercise(chapter, number, **entry) for number, entry in enumerate(entries, 1))
 
 
 def all_exercises() -> tuple[Exercise, ...]:

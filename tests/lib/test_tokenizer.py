@@ -311,8 +311,6 @@ def test_minilm_strips_accents_and_knows_its_ids(minilm):
     assert [w.text for w in minilm.encode("O cãozinho").words] == ["O", "cãozinho"]
 
 
-
-
 # Errors name the argument
 
 
