@@ -7,13 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from lib.exercises.grading import (
-    SECONDS,
-    Report,
-    grade_folder,
-    notebooks_in,
-    work,
-)
+from lib.exercises.grading import SECONDS, Report, grade_folder, notebooks_in, work
 from lib.exercises.tables import write_csv, write_html
 
 

@@ -6,13 +6,7 @@ import torch
 from torch import Tensor
 
 from lib.attention import attention, causal_mask, padding_mask, softmax
-from lib.exercises.student import (
-    AnyOf,
-    Number,
-    Student,
-    checker,
-    number_checker,
-)
+from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
 
 READY = {"softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin"}
 

@@ -206,9 +206,7 @@ def check_mark_spans(student: Student) -> None:
         descarta=_bits("11100000"),
     )
     student.expect(
-        marked([(1, 3), (2, 3), (6, 2)], free, 6),
-        _bits("01111011"),
-        conta_duas_vezes=_bits("01111000"),
+        marked([(1, 3), (2, 3), (6, 2)], free, 6), _bits("01111011"), conta_duas_vezes=_bits("01111000")
     )
     student.expect(marked([(5, 2), (0, 3)], free, 3), _bits("10000110"), fora_de_ordem=_bits("11100000"))
     walled = [False, True, True, True, False, True, True, False]

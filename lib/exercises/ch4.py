@@ -5,13 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lib.exercises.student import (
-    AnyOf,
-    Number,
-    Student,
-    checker,
-    number_checker,
-)
+from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
 from lib.losses import IGNORE_INDEX, cross_entropy, kl, surprisal
 
 

@@ -3,13 +3,7 @@
 import torch
 from torch import Tensor
 
-from lib.exercises.student import (
-    AnyOf,
-    Number,
-    Student,
-    checker,
-    number_checker,
-)
+from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
 from lib.exercises.values import passes_for
 from lib.heads import best_span
 from lib.losses import IGNORE_INDEX, pseudo_perplexity

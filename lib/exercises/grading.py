@@ -20,14 +20,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
-from lib.exercises.answers import (
-    BLANK,
-    LARGEST,
-    TO_READ,
-    Mark,
-    cells_of,
-    grade_cells,
-)
+from lib.exercises.answers import BLANK, LARGEST, TO_READ, Mark, cells_of, grade_cells
 from lib.exercises.student import RIGHT
 
 SECONDS = 120.0

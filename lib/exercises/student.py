@@ -23,14 +23,7 @@ from torch import Tensor
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import mistakes_of
-from lib.exercises.isolation import (
-    Isolated,
-    OutOfTime,
-    ProcessEnded,
-    Remote,
-    Threaded,
-    TooLarge,
-)
+from lib.exercises.isolation import Isolated, OutOfTime, ProcessEnded, Remote, Threaded, TooLarge
 from lib.exercises.values import (
     NotAnAnswer,
     fingerprint_of_input,

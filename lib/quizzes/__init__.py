@@ -1,8 +1,8 @@
 """The questions of the quizzes, one module per chapter. Every choice, right or wrong, says why.
 
-`questions("01")` gives the questions of chapter 1. A chapter's module builds its questions in `questions()`,
-with `ask`, `right` and `wrong`; no figure in them is typed: the right one is computed there, and so are those
-that typical mistakes lead to.
+`questions("01")` gives the questions of chapter 1. Those without a figure are in `chapter_01.toml`; the rest
+is built in `chapter_01.py`, with `ask`, `right` and `wrong`; no figure in them is typed: the right one is
+computed there, and so are those that typical mistakes lead to.
 """
 
 from functools import cache

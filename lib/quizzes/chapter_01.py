@@ -7,44 +7,22 @@ import torch
 from lib.attention import attention, causal_mask, softmax
 from lib.experiments.wrong_masks import mistaken_weights
 from lib.numbers import pt
-from lib.quizzes.question import Question, ask, right, wrong
+from lib.quizzes.question import Question, ask, read, right, wrong
 
 
 def questions() -> list[Question]:
+    written = read(__file__)
     return [
-        _reading_the_matrix(),
+        written["reading_the_matrix"],
         _allowed_pairs(),
         _one_row(),
         _zero_instead_of_infinity(),
         _what_row_sums_reveal(),
-        _after_the_softmax(),
+        written["after_the_softmax"],
         _perturbing_a_token(),
-        _price_of_the_mask(),
+        written["price_of_the_mask"],
         _memory(),
     ]
-
-
-def _reading_the_matrix() -> Question:
-    return ask(
-        "Na matriz de pesos de *Ana viu o gato*, o que diz a linha de *gato*?",
-        right(
-            "Para quem *gato* olha, e quanto de peso dá a cada palavra.",
-            "A linha é quem olha; a coluna, quem é olhado.",
-        ),
-        wrong(
-            "Quem, na frase inteira, olha para *gato*.",
-            "Isso está na coluna de *gato*. A matriz não é simétrica: a troca muda a resposta.",
-        ),
-        wrong(
-            "O quanto *gato* importa para a frase.",
-            "Ela só reparte o olhar de *gato*; o que se entrega depende também dos valores.",
-        ),
-        wrong(
-            "A probabilidade de *gato* ser a próxima palavra.",
-            "Pesos de atenção não são previsões: as previsões saem de uma softmax sobre o vocabulário.",
-        ),
-        section="A matriz de pontuações",
-    )
 
 
 def _allowed_pairs() -> Question:
@@ -82,13 +60,9 @@ def _zero_instead_of_infinity() -> Question:
         f"A primeira linha das pontuações é {_list(scores[0])}, já escalada. Um código troca a pontuação do "
         "futuro por zero. Que peso o primeiro token dá ao futuro?",
         right(pt(leak, 3), "Zero é uma pontuação como outra qualquer, e sua exponencial vale um."),
+        wrong(pt(0, 3), "Seria assim com −∞. A exponencial de zero vale um, e um não é nada desprezível."),
         wrong(
-            pt(0, 3),
-            "Seria assim com −∞. A exponencial de zero vale um, e um não é nada desprezível.",
-        ),
-        wrong(
-            pt(softmax(scores[0])[1], 3),
-            "Esse é o peso sem máscara alguma; o zero diminui, mas não apaga.",
+            pt(softmax(scores[0])[1], 3), "Esse é o peso sem máscara alguma; o zero diminui, mas não apaga."
         ),
         wrong(pt(0.5, 3), "Seria assim se a outra pontuação também fosse zero."),
         section="Quando a máscara está errada",
@@ -116,29 +90,6 @@ def _what_row_sums_reveal() -> Question:
     return ask(
         "Um teste confere só a forma da matriz e se toda linha soma um. Qual engano passa por ele?",
         *choices,
-        section="Quando a máscara está errada",
-    )
-
-
-def _after_the_softmax() -> Question:
-    return ask(
-        "Com a máscara aplicada depois da softmax, os pesos do futuro são zero. Ainda há vazamento?",
-        right(
-            "Sim: o tamanho da saída depende do futuro.",
-            "O futuro está no denominador: mude a última palavra, e a soma da primeira linha muda.",
-        ),
-        wrong(
-            "Não, porque zero vezes qualquer valor é zero e o resto não sabe do futuro.",
-            "O numerador não sabe, mas o denominador sabe: ele somou as exponenciais de todas as posições.",
-        ),
-        wrong(
-            "Não: basta que cada linha volte a somar um.",
-            "Renormalizar consertaria os pesos, mas o código descrito não renormaliza.",
-        ),
-        wrong(
-            "Sim: os valores do futuro passam por zero e voltam pela soma residual.",
-            "A soma residual age em cada posição com o próprio token; não traz valores de outras.",
-        ),
         section="Quando a máscara está errada",
     )
 
@@ -176,40 +127,14 @@ def _perturbing_a_token() -> Question:
     )
 
 
-def _price_of_the_mask() -> Question:
-    return ask(
-        "Quando ver também o lado direito *não* baixa o piso da perda de uma palavra?",
-        right(
-            "Quando, dada a esquerda, a direita nada informa sobre ela.",
-            "O preço da máscara é a informação mútua entre a palavra e a direita, dada a esquerda.",
-        ),
-        wrong(
-            "Quando ela é a primeira da frase.",
-            "Aí a direita é tudo o que se tem, e costuma informar bastante.",
-        ),
-        wrong(
-            "Quando o modelo é grande o bastante.",
-            "O piso não depende do modelo: é a entropia condicional do que se vê.",
-        ),
-        wrong("Nunca: dois lados são sempre melhores.", "Em média nunca são piores, mas podem empatar."),
-        section="Quanto custa não ver o futuro",
-    )
-
-
 def _memory() -> Question:
     n, size = 2048, torch.float32.itemsize
     mib = n * n / 2**20
     return ask(
         f"Quanto ocupa, em números de {size} bytes, a matriz de uma máscara aditiva para {n} tokens?",
-        right(
-            f"{pt(size * mib, 0)} MiB",
-            f"N² entradas de {size} bytes. Um núcleo causal nem precisa dela.",
-        ),
+        right(f"{pt(size * mib, 0)} MiB", f"N² entradas de {size} bytes. Um núcleo causal nem precisa dela."),
         wrong(f"{pt(mib, 0)} MiB", f"São N² entradas, mas cada uma ocupa {size} bytes, não um."),
-        wrong(
-            f"{pt(size * mib / 2, 0)} MiB",
-            "Quase metade das entradas vale −∞, mas também ocupa lugar.",
-        ),
+        wrong(f"{pt(size * mib / 2, 0)} MiB", "Quase metade das entradas vale −∞, mas também ocupa lugar."),
         wrong(f"{pt(2 * size * mib, 0)} MiB", f"Assim seria com números de {2 * size} bytes."),
         section="Quanto custa a própria máscara",
     )

@@ -7,47 +7,26 @@ import torch
 from lib.corruption import BERT_CHANNEL
 from lib.losses import IGNORE_INDEX
 from lib.numbers import pt
-from lib.quizzes.question import Question, ask, right, wrong
+from lib.quizzes.question import Question, ask, read, right, wrong
 
 RATE = 0.15  # of the tokens are selected, as in BERT
 
 
 def questions() -> list[Question]:
+    written = read(__file__)
     return [
-        _how_the_answer_is_hidden(),
+        written["how_the_answer_is_hidden"],
         _renormalised_weight(),
         _share_of_mask(),
         _two_draws(),
         _no_selection(),
-        _why_not_only_mask(),
+        written["why_not_only_mask"],
         _logits(),
         _where_the_loss_counts(),
         _nsp_loss(),
-        _what_nsp_teaches(),
-        _one_cosine(),
+        written["what_nsp_teaches"],
+        written["one_cosine"],
     ]
-
-
-def _how_the_answer_is_hidden() -> Question:
-    return ask(
-        "Em um modelo mascarado, o que impede que ele copie da entrada a palavra que tem de prever?",
-        right(
-            "A entrada é corrompida nas posições sorteadas.", "A atenção vê tudo; o que se estraga é a frase."
-        ),
-        wrong(
-            "A atenção não olha para a própria posição.",
-            "Olha, sim: a diagonal fica. Escondê-la não bastaria: a palavra voltaria pelas outras.",
-        ),
-        wrong(
-            "A máscara causal esconde o resto.",
-            "Isso é o modelo causal. Aqui os dois lados ficam à vista.",
-        ),
-        wrong(
-            "A palavra é removida da frase.",
-            "O comprimento não muda: no lugar fica `[MASK]`, outra palavra ou a mesma.",
-        ),
-        section="Uma lacuna no meio da frase",
-    )
 
 
 def _renormalised_weight() -> Question:
@@ -111,29 +90,6 @@ def _no_selection() -> Question:
     )
 
 
-def _why_not_only_mask() -> Question:
-    return ask(
-        "O canal tem palavras sorteadas e palavras mantidas. O que aconteceria sem as *sorteadas*?",
-        right(
-            "Copiar toda palavra que se lê seria a melhor resposta.",
-            "Se toda palavra à vista é a original, não há por que duvidar dela.",
-        ),
-        wrong(
-            "O modelo não aprenderia a usar o contexto.",
-            "Diante de `[MASK]` ele continuaria a precisar do contexto.",
-        ),
-        wrong(
-            "A perda não contaria nas mantidas.",
-            "Continuaria a contar: mantidas são selecionadas. Só que acertá-las seria trivial.",
-        ),
-        wrong(
-            "O treino só ficaria mais lento.",
-            "O ótimo muda: veja o que o canal obriga a aprender.",
-        ),
-        section="Por que não só `[MASK]`?",
-    )
-
-
 def _logits() -> Question:
     n, d, v = 6, 768, 30522
     return ask(
@@ -180,49 +136,6 @@ def _nsp_loss() -> Question:
         wrong(pt(math.log(2), 3), "Essa é a perda de quem joga uma moeda."),
         wrong(pt(p, 3), "A perda é o logaritmo da probabilidade da resposta certa, com sinal trocado."),
         section="Exemplo: três sentenças",
-    )
-
-
-def _what_nsp_teaches() -> Question:
-    return ask(
-        "Se duas sentenças vizinhas só têm em comum o assunto, o que aprende um classificador de NSP ótimo?",
-        right(
-            "A reconhecer o assunto, sem olhar a ordem.",
-            "A resposta ótima é simétrica: depende só do que cada sentença diz sobre o assunto.",
-        ),
-        wrong(
-            "A reconhecer a coerência entre o fim de uma e o começo da outra.",
-            "Nada no enunciado liga o fim de uma ao começo da outra; o assunto basta para o ótimo.",
-        ),
-        wrong("Nada: a perda mínima é a da moeda.", "O assunto em comum já baixa a perda abaixo da moeda."),
-        wrong(
-            "A dizer qual das duas foi escrita primeiro.",
-            "Essa é outra tarefa, a da ordem das sentenças, em que o assunto não ajuda.",
-        ),
-        section="O que o NSP pode ensinar",
-    )
-
-
-def _one_cosine() -> Question:
-    return ask(
-        "Os vetores de *banco* em duas frases, com sentidos diferentes, têm cosseno alto. O que se conclui?",
-        right(
-            "Pouco, sem uma referência.",
-            "É preciso o cosseno de palavras quaisquer e o do mesmo sentido, naquele modelo.",
-        ),
-        wrong(
-            "Que o modelo confundiu os dois sentidos, porque os vetores quase coincidem.",
-            "Com um cosseno alto entre sentidos, o do mesmo sentido pode ser ainda mais alto, e separá-los.",
-        ),
-        wrong(
-            "Que o vetor é estático, como em uma tabela.",
-            "Em uma tabela, o cosseno de uma palavra com ela mesma é um, não apenas alto.",
-        ),
-        wrong(
-            "Que a palavra tem um sentido só, no fundo.",
-            "Um número sobre vetores de um modelo não decide uma questão sobre a língua.",
-        ),
-        section="Perguntando a um modelo de verdade",
     )
 
 

@@ -7,36 +7,24 @@ from lib.heads import best_span
 from lib.numbers import pt
 from lib.parameters import count
 from lib.presets import preset
-from lib.quizzes.question import Question, ask, right, wrong
+from lib.quizzes.question import Question, ask, read, right, wrong
 
 
 def questions() -> list[Question]:
+    written = read(__file__)
     return [
-        _what_an_encoder_returns(),
+        written["what_an_encoder_returns"],
         _masking_by_flat_indices(),
-        _labels_everywhere(),
-        _what_is_trained(),
+        written["labels_everywhere"],
+        written["what_is_trained"],
         _parameters_of_a_classifier(),
         _span(),
-        _forgetting(),
+        written["forgetting"],
         _multilingual_vocabulary(),
         _span_length(),
-        _anisotropy(),
+        written["anisotropy"],
         _standardising(),
     ]
-
-
-def _what_an_encoder_returns() -> Question:
-    return ask(
-        "O que devolve um codificador, sem cabeça nenhuma, para uma frase de N tokens?",
-        right("N vetores, um por token.", "O que se faz com eles é trabalho da cabeça de cada tarefa."),
-        wrong("Um vetor que resume a frase.", "Esse se obtém depois, com `[CLS]` ou uma média."),
-        wrong("N distribuições sobre o vocabulário.", "Para isso é preciso a cabeça de MLM."),
-        wrong(
-            "A próxima palavra, uma de cada vez.", "Isso faz um modelo causal com sua cabeça de linguagem."
-        ),
-        section="A arquitetura",
-    )
 
 
 def _masking_by_flat_indices() -> Question:
@@ -60,42 +48,6 @@ def _masking_by_flat_indices() -> Question:
     )
 
 
-def _labels_everywhere() -> Question:
-    return ask(
-        "Os rótulos do MLM são a frase inteira, e a perda só ignora o preenchimento. O que se vê?",
-        right(
-            "Uma perda baixa, que pouco diz.",
-            "A maior parte das posições é cópia da entrada, e cópia é fácil.",
-        ),
-        wrong(
-            "Uma perda alta, porque há mais posições a prever do que antes.",
-            "A perda é uma média: posições fáceis a puxam para baixo.",
-        ),
-        wrong(
-            "O mesmo de sempre: a média não muda.",
-            "Muda, e muito: entram as posições que o modelo está lendo.",
-        ),
-        wrong(
-            "Um erro: faltam rótulos iguais a `[MASK]`.",
-            "Nada acusa o engano. É por isso que ele sobrevive em tantos códigos.",
-        ),
-        section="Um código que parece certo",
-    )
-
-
-def _what_is_trained() -> Question:
-    return ask(
-        "No ajuste fino como os autores do BERT o descrevem, que parâmetros são atualizados?",
-        right("Todos, com passo pequeno.", "Congelar o codificador é uma opção, e outra experiência."),
-        wrong("Só os da cabeça nova, com o codificador congelado.", "Isso é usar o BERT como extrator."),
-        wrong("Os da cabeça e os da última camada.", "Também se faz, mas não é o que o artigo descreve."),
-        wrong(
-            "Os do codificador, com a cabeça fixa.", "A cabeça nasce sorteada: fixa, não serviria para nada."
-        ),
-        section="Congelar ou ajustar tudo?",
-    )
-
-
 def _parameters_of_a_classifier() -> Question:
     d, classes = preset("bert-base").d, 3
     new = d * classes + classes
@@ -105,10 +57,7 @@ def _parameters_of_a_classifier() -> Question:
         right(pt(new, 0), "Uma matriz d × classes e um viés por classe."),
         wrong(pt(d * classes, 0), "Faltaram os vieses."),
         wrong(pt(new + d * d + d, 0), "Isso inclui o *pooler*, que está congelado."),
-        wrong(
-            pt(count(preset("bert-base")).total, 0),
-            "Esse é o codificador inteiro, que está congelado.",
-        ),
+        wrong(pt(count(preset("bert-base")).total, 0), "Esse é o codificador inteiro, que está congelado."),
         section="Classificar sequências",
     )
 
@@ -131,23 +80,6 @@ def _span() -> Question:
     )
 
 
-def _forgetting() -> Question:
-    return ask(
-        "Como se *mede* o esquecimento depois de um ajuste fino?",
-        right("Refazendo o MLM e comparando a perda com a de antes.", "Esquecer é piorar no que se sabia."),
-        wrong(
-            "Pela distância entre os pesos antes e depois.",
-            "Pesos podem andar muito sem que a tarefa antiga piore, e vice-versa.",
-        ),
-        wrong("Pelo acerto na tarefa nova.", "Esse mede o que se aprendeu, não o que se perdeu."),
-        wrong(
-            "Pelo número de épocas até convergir.",
-            "Nem sequer olha para a tarefa antiga.",
-        ),
-        section="Quanto se esquece",
-    )
-
-
 def _multilingual_vocabulary() -> Question:
     big = count(preset("xlm-r-large"))
     share = 100 * big.token_embeddings / big.total
@@ -156,10 +88,7 @@ def _multilingual_vocabulary() -> Question:
     return ask(
         f"O XLM-R *large* tem {preset('xlm-r-large').vocab_size} itens no vocabulário. Que parte dos "
         "parâmetros do codificador está na tabela de tokens?",
-        right(
-            f"{pt(share, 0)}%",
-            "Cem línguas pedem um vocabulário grande, e cada item custa d parâmetros.",
-        ),
+        right(f"{pt(share, 0)}%", "Cem línguas pedem um vocabulário grande, e cada item custa d parâmetros."),
         wrong(f"{pt(without, 0)}%", "Essa é a parte no BERT *large*, de vocabulário bem menor."),
         wrong(f"{pt(100 - share, 0)}%", "Essa é a parte de tudo o que não é a tabela de tokens."),
         wrong(f"{pt(100 * big.attention / big.total, 0)}%", "Essa é a parte da atenção."),
@@ -181,26 +110,6 @@ def _span_length() -> Question:
     )
 
 
-def _anisotropy() -> Question:
-    return ask(
-        "Como se define a anisotropia de um modelo, segundo a referência que o capítulo cita?",
-        right(
-            "Pelo cosseno esperado entre palavras quaisquer.",
-            "É uma média sobre pares ao acaso: zero se os vetores se espalham por todas as direções.",
-        ),
-        wrong(
-            "Pelo cosseno entre usos da mesma palavra.",
-            "Esse mede quanto uma palavra varia com o contexto.",
-        ),
-        wrong(
-            "Pela razão entre a maior e a menor norma.",
-            "A norma não entra no cosseno: anisotropia é sobre direções.",
-        ),
-        wrong("Pelo número de sentidos de uma palavra.", "Isso é polissemia, e nem precisa de vetores."),
-        section="Anisotropia",
-    )
-
-
 def _standardising() -> Question:
     sigma = 4.0
     g = torch.Generator().manual_seed(0)
@@ -210,8 +119,7 @@ def _standardising() -> Question:
         f"Uma dimensão tem desvio-padrão {pt(sigma, 0)} no corpus. Depois de tirar a média e dividir pela "
         "*variância*, como se lê em uma das citações, qual é o desvio-padrão dela?",
         right(
-            pt((x / x.var()).std(), 2),
-            "Para chegar a um, divide-se pelo desvio-padrão, não pela variância.",
+            pt((x / x.var()).std(), 2), "Para chegar a um, divide-se pelo desvio-padrão, não pela variância."
         ),
         wrong(pt((x / x.std()).std(), 2), "Assim seria dividindo pelo desvio-padrão."),
         wrong(pt(x.std(), 2), "Esse é o de antes: dividir muda a escala."),

@@ -1,7 +1,9 @@
 """What a question is: its text, its choices with their explanations, and the section that answers it."""
 
 import hashlib
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,20 @@ def wrong(text: str, why: str) -> Choice:
 def ask(text: str, *choices: Choice, section: str) -> Question:
     """A question whose choices stand in an order that their author did not choose, and that never changes."""
     return Question(text, tuple(sorted(choices, key=lambda choice: _shuffled(text + choice.text))), section)
+
+
+def read(module: str | Path) -> dict[str, Question]:
+    """The questions of a chapter that hold no figure, by name, from the text beside its module."""
+    texts = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {
+        name: ask(
+            question["text"],
+            *(right(*choice) for choice in question["right"].items()),
+            *(wrong(*choice) for choice in question["wrong"].items()),
+            section=question["section"],
+        )
+        for name, question in texts.items()
+    }
 
 
 def _shuffled(text: str) -> str:

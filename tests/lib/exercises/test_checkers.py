@@ -16,24 +16,9 @@ import pytest
 import torch
 
 from lib.exercises import student
-from lib.exercises.catalogue import (
-    CODE,
-    NUMBER,
-    OPEN,
-    all_exercises,
-    exercises,
-    general_mistakes,
-)
+from lib.exercises.catalogue import CODE, NUMBER, OPEN, all_exercises, exercises, general_mistakes
 from lib.exercises.checkers import checker_of
-from lib.exercises.isolation import (
-    LARGEST,
-    Forked,
-    NotPlainData,
-    OutOfTime,
-    ProcessEnded,
-    Threaded,
-    TooLarge,
-)
+from lib.exercises.isolation import LARGEST, Forked, NotPlainData, OutOfTime, ProcessEnded, Threaded, TooLarge
 from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker
 from lib.exercises.values import NotAnAnswer, passes_for, plain, restored, show
 from tests.lib.exercises.wrong_answers import answers, prove, summary

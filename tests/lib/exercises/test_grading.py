@@ -13,15 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from lib.exercises import answers, grading
 from lib.exercises.__main__ import main
-from lib.exercises.answers import (
-    BLANK,
-    BROKEN,
-    NOT_FOUND,
-    OLD,
-    TO_READ,
-    cells_of,
-    grade_cells,
-)
+from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, cells_of, grade_cells
 from lib.exercises.catalogue import CODE, NUMBER, exercises
 from lib.exercises.grading import Mark, Report, grade_notebook
 from lib.exercises.student import RIGHT, TO_DO, WRONG
@@ -225,13 +217,7 @@ def unreadable(folder):
         file.truncate(answers.LARGEST + 1)
 
 
-NAMES = [
-    "a b.ipynb",
-    "ação.ipynb",
-    "a\nb.ipynb",
-    "=cmd|'!A0.ipynb",
-    "<script>alert(1)<script>.ipynb",
-]
+NAMES = ["a b.ipynb", "ação.ipynb", "a\nb.ipynb", "=cmd|'!A0.ipynb", "<script>alert(1)<script>.ipynb"]
 
 
 def test_file_names_are_only_names(tmp_path, capsys):

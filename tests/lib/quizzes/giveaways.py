@@ -13,19 +13,14 @@ from lib.quizzes.question import Choice, Question
 Rule = Callable[[Sequence[Choice]], int | None]
 
 
-def _only(lengths: list[int], wanted: int) -> int | None:
-    """Where the length `wanted` stands, if it stands only once: a tie tells a guesser nothing."""
-    return lengths.index(wanted) if lengths.count(wanted) == 1 else None
+def _by_length(extreme: Callable[[list[int]], int]) -> Rule:
+    """The choice of the extreme length, if it stands only once: a tie tells a guesser nothing."""
 
+    def guess(choices: Sequence[Choice]) -> int | None:
+        lengths = [len(choice.text) for choice in choices]
+        return lengths.index(extreme(lengths)) if lengths.count(extreme(lengths)) == 1 else None
 
-def _longest(choices: Sequence[Choice]) -> int | None:
-    lengths = [len(choice.text) for choice in choices]
-    return _only(lengths, max(lengths))
-
-
-def _shortest(choices: Sequence[Choice]) -> int | None:
-    lengths = [len(choice.text) for choice in choices]
-    return _only(lengths, min(lengths))
+    return guess
 
 
 def _place(k: int) -> Rule:
@@ -33,8 +28,8 @@ def _place(k: int) -> Rule:
 
 
 RULES: dict[str, Rule] = {
-    "the longest choice": _longest,
-    "the shortest choice": _shortest,
+    "the longest choice": _by_length(max),
+    "the shortest choice": _by_length(min),
     "the last choice": lambda choices: len(choices) - 1,
     **{f"choice {k + 1}": _place(k) for k in range(5)},
 }

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 from lib import quizzes
 from lib.numbers import pt
 from lib.quizzes import CHAPTERS, ask, questions, right, wrong
+from lib.quizzes.question import read
 from tests.lib.quizzes.giveaways import giveaways, luck
 from tests.trust.pages import BOOK, read_page
 from tools.console import ROOT
@@ -53,14 +55,20 @@ def made_up(position: int, lengths: tuple[int, ...], k: int = 0):
     return quizzes.Question(f"Pergunta {k}?", tuple(choices), "Seção")
 
 
+def other_at(position: int, length: int) -> tuple[int, ...]:
+    """Four lengths, all five but one."""
+    return tuple(length if j == position else 5 for j in range(4))
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_has_at_least_eight_different_questions(chapter):
     texts = [question.text for question in questions(chapter)]
     assert len(set(texts)) == len(texts) >= 8
 
 
-def test_there_is_one_module_per_chapter():
+def test_every_chapter_and_every_written_question_is_used():
     assert [path.stem for path in MODULES] == [f"chapter_{chapter}" for chapter in CHAPTERS]
+    assert {question for path in MODULES for question in read(path).values()} <= set(ALL)
 
 
 def test_an_unknown_chapter_is_named():
@@ -93,6 +101,8 @@ def typed_figures(source: str) -> list[str]:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_no_figure_is_typed(path):
     assert typed_figures(path.read_text(encoding="utf-8")) == []
+    written = tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
+    assert not re.search(r"[0-9]", str(written))
 
 
 def test_a_typed_figure_is_found():
@@ -125,14 +135,8 @@ def test_no_rule_answers_all_quizzes_unread():
     ("quiz", "expected"),
     [
         ([made_up(1, (5, 5, 5, 5), k) for k in range(8)], "choice 2 is right 8 times of 8"),
-        (
-            [made_up(k % 4, tuple(9 if j == k % 4 else 5 for j in range(4)), k) for k in range(8)],
-            "the longest",
-        ),
-        (
-            [made_up(k % 4, tuple(2 if j == k % 4 else 5 for j in range(4)), k) for k in range(8)],
-            "the shortest",
-        ),
+        ([made_up(k % 4, other_at(k % 4, 9), k) for k in range(8)], "the longest"),
+        ([made_up(k % 4, other_at(k % 4, 2), k) for k in range(8)], "the shortest"),
         ([made_up(k % 3, (5, 5, 5, 9), k) for k in range(24)], "the longest choice is right 0 times of 24"),
         ([made_up(n - 1, (5,) * n, n) for n in (3, 4, 5) * 3], "the last choice is right 9 times of 9"),
     ],
@@ -172,32 +176,28 @@ def test_every_section_to_read_again_is_a_heading_of_the_chapter(chapter):
 # --- a bad question is refused ------------------------------------------------------------------------------
 
 
+A, B, C = right("a", "b"), wrong("c", "d"), wrong("e", "f")
+
+
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("text", "choices", "section", "message"),
     [
-        (lambda: ask("", right("a", "b"), wrong("c", "d"), wrong("e", "f"), section="S"), "text and section"),
-        (
-            lambda: ask("P?", right("a", "b"), wrong("c", "d"), wrong("e", "f"), section=" "),
-            "text and section",
-        ),
-        (lambda: ask("P?", right("a", "b"), wrong("c", "d"), section="S"), "must be 3 to 5 different texts"),
-        (
-            lambda: ask("P?", right("a", "b"), wrong("a", "d"), wrong("e", "f"), section="S"),
-            "different texts",
-        ),
-        (lambda: ask("P?", right("a", ""), wrong("c", "d"), wrong("e", "f"), section="S"), "an explanation"),
-        (lambda: ask("P?", wrong("a", "b"), wrong("c", "d"), wrong("e", "f"), section="S"), "exactly one"),
-        (lambda: ask("P?", right("a", "b"), right("c", "d"), wrong("e", "f"), section="S"), "exactly one"),
+        ("", [A, B, C], "S", "text and section"),
+        ("P?", [A, B, C], " ", "text and section"),
+        ("P?", [A, B], "S", "must be 3 to 5 different texts"),
+        ("P?", [A, wrong("a", "d"), C], "S", "different texts"),
+        ("P?", [right("a", ""), B, C], "S", "an explanation"),
+        ("P?", [wrong("a", "b"), B, C], "S", "exactly one"),
+        ("P?", [A, right("c", "d"), C], "S", "exactly one"),
     ],
 )
-def test_a_bad_question_is_refused(make, message):
+def test_a_bad_question_is_refused(text, choices, section, message):
     with pytest.raises(ValueError, match=message):
-        make()
+        ask(text, *choices, section=section)
 
 
 def test_the_order_does_not_depend_on_how_the_question_was_written():
-    choices = [right("a", "1"), wrong("b", "2"), wrong("c", "3")]
-    assert ask("P?", *choices, section="S") == ask("P?", *choices[::-1], section="S")
+    assert ask("P?", A, B, C, section="S") == ask("P?", C, B, A, section="S")
 
 
 @pytest.mark.parametrize(
