@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, OPEN, Exercise, all_exercises
-from lib.exercises.checkers import checker_of
 from lib.exercises.isolation import (
     Forked,
     Isolated,
@@ -25,7 +24,7 @@ from lib.exercises.isolation import (
     Threaded,
     TooLarge,
 )
-from lib.exercises.student import Checker
+from lib.exercises.student import Checker, checker_of
 
 CELL_SECONDS = 10
 LARGEST = 50 * 2**20  # a notebook's file, in bytes

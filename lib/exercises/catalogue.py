@@ -81,7 +81,7 @@ def general_mistakes() -> dict[str, str]:
     return tomllib.loads((TEXTS / "general.toml").read_text(encoding="utf-8"))["mistakes"]
 
 
-def mistakes_of(check_name: str) -> dict[str, str]:
-    """All hints that the checker of this name may give, by key."""
-    own = next(e.mistakes for e in all_exercises() if e.check_name == check_name)
+def mistakes_of(name: str) -> dict[str, str]:
+    """All hints that the checker of the exercise of this name may give, by key."""
+    own = next(e.mistakes for e in all_exercises() if e.name == name)
     return general_mistakes() | own

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lib.attention import attention, causal_mask, padding_mask, softmax
-from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
+from lib.exercises.student import AnyOf, Student, checker, number_checker
 
 READY = {"softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin"}
 
@@ -120,14 +120,12 @@ def _expect_weights(student: Student, q: Tensor, k: Tensor, mask: Tensor) -> Non
     )
 
 
-@number_checker
-def check_weight_by_hand(number: Number) -> None:
-    number.expect(2 / 3, digits=2, sem_mascara=2 / 9, outra_coluna=1 / 3, sem_exponencial=1.0)
-
-
-@number_checker
-def check_allowed_pairs(number: Number) -> None:
-    number.expect(5050, sem_diagonal=4950, sem_mascara=10_000, metade=5000)
+check_weight_by_hand = number_checker(
+    "weight_by_hand", 2 / 3, digits=2, sem_mascara=2 / 9, outra_coluna=1 / 3, sem_exponencial=1.0
+)
+check_allowed_pairs = number_checker(
+    "allowed_pairs", 5050, sem_diagonal=4950, sem_mascara=10_000, metade=5000
+)
 
 
 def _normal(g: torch.Generator, *shape: int) -> Tensor:

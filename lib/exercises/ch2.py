@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from lib import vocabulary
-from lib.exercises.student import Number, Student, checker, number_checker
+from lib.exercises.student import Student, checker, number_checker
 from lib.exercises.values import show
 from lib.losses import IGNORE_INDEX
 
@@ -232,16 +232,18 @@ def _spans(spans: list[tuple[int, int]], allowed: list[bool], budget: int) -> li
     return [i in taken for i in range(len(allowed))]
 
 
-@number_checker
-def check_unchanged_share(number: Number) -> None:
-    number.expect(
-        0.125, digits=3, so_mantidas=0.1, so_sorteadas=0.025, todas_as_sorteadas=0.2, sobre_o_texto=0.01875
-    )
-
-
-@number_checker
-def check_masked_share(number: Number) -> None:
-    number.expect(0.12, digits=3, so_escolhidas=0.15, so_mask=0.8, percentual=12.0)
+check_unchanged_share = number_checker(
+    "unchanged_share",
+    0.125,
+    digits=3,
+    so_mantidas=0.1,
+    so_sorteadas=0.025,
+    todas_as_sorteadas=0.2,
+    sobre_o_texto=0.01875,
+)
+check_masked_share = number_checker(
+    "masked_share", 0.12, digits=3, so_escolhidas=0.15, so_mask=0.8, percentual=12.0
+)
 
 
 def _seeded(seed: int) -> torch.Generator:

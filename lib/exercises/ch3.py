@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from lib.encoder import Config
-from lib.exercises.student import Number, Student, checker, number_checker
+from lib.exercises.student import Student, checker, number_checker
 from lib.parameters import count
 from lib.tokenizer import greedy_wordpiece
 
@@ -148,11 +148,7 @@ def check_count_parameters(student: Student) -> None:
         )
 
 
-@number_checker
-def check_block_by_hand(number: Number) -> None:
-    number.expect(74, sem_vies=56, sem_normas=66, sem_saida=68, sem_atencao=50)
-
-
-@number_checker
-def check_head_size(number: Number) -> None:
-    number.expect(64, por_camada=768, dividido_pelo_total=768 / 144, cabecas=12)
+check_block_by_hand = number_checker(
+    "block_by_hand", 74, sem_vies=56, sem_normas=66, sem_saida=68, sem_atencao=50
+)
+check_head_size = number_checker("head_size", 64, por_camada=768, dividido_pelo_total=768 / 144, cabecas=12)

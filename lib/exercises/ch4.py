@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
+from lib.exercises.student import AnyOf, Student, checker, number_checker
 from lib.losses import IGNORE_INDEX, cross_entropy, kl, surprisal
 
 
@@ -142,9 +142,8 @@ def check_divergence(student: Student) -> None:
         student.expect(
             student(p=p, q=q),
             kl(p, q),
-            zero_log_zero=(
-                p * (p / q).log()
-            ).sum(),  # first: elsewhere too, what is nan is nan for this reason
+            # First: elsewhere too, what is nan is nan for this reason.
+            zero_log_zero=(p * (p / q).log()).sum(),
             trocada=kl(q, p) if bool((p > 0).all()) else kl(p, q),
             entropia_cruzada=cross,
             entropia=own,
@@ -159,11 +158,9 @@ def check_divergence(student: Student) -> None:
     student.expect(got, torch.tensor(math.inf), "negada")
 
 
-@number_checker
-def check_bits_by_hand(number: Number) -> None:
-    number.expect(3.0, digits=2, nats=math.log(8), sinal=-3.0, probabilidade=0.125, perplexidade=8.0)
-
-
-@number_checker
-def check_gradient_by_hand(number: Number) -> None:
-    number.expect(-0.7, digits=3, sinal=0.7, so_softmax=0.3, nas_probabilidades=-1 / 0.3)
+check_bits_by_hand = number_checker(
+    "bits_by_hand", 3.0, digits=2, nats=math.log(8), sinal=-3.0, probabilidade=0.125, perplexidade=8.0
+)
+check_gradient_by_hand = number_checker(
+    "gradient_by_hand", -0.7, digits=3, sinal=0.7, so_softmax=0.3, nas_probabilidades=-1 / 0.3
+)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from lib.exercises.student import AnyOf, Number, Student, checker, number_checker
+from lib.exercises.student import AnyOf, Student, checker, number_checker
 from lib.exercises.values import passes_for
 from lib.heads import best_span
 from lib.losses import IGNORE_INDEX, pseudo_perplexity
@@ -21,23 +21,16 @@ def check_subword_labels(student: Student) -> None:
         everywhere = [IGNORE_INDEX if w is None else labels[w] for w in words]
         first = [i == words.index(w) for i, w in enumerate(words)]
         last = [w not in words[i + 1 :] for i, w in enumerate(words)]
+        tokens = [*zip(words, everywhere, first, strict=True)]
         student.expect(
             student(palavra_de=words, rotulos=labels),
-            [y if f else IGNORE_INDEX for y, f in zip(everywhere, first, strict=True)],
+            [y if f else IGNORE_INDEX for _, y, f in tokens],
             repete=everywhere,
             ultima=[y if f else IGNORE_INDEX for y, f in zip(everywhere, last, strict=True)],
-            especiais_zero=[
-                0 if w is None else y if f else -100 for w, y, f in zip(words, everywhere, first, strict=True)
-            ],
-            continuacao_zero=[
-                y if f or w is None else 0 for w, y, f in zip(words, everywhere, first, strict=True)
-            ],
-            sem_especiais=[
-                y if f else -100 for w, y, f in zip(words, everywhere, first, strict=True) if w is not None
-            ],
-            palavra_zero=[
-                y if f and w else IGNORE_INDEX for w, y, f in zip(words, everywhere, first, strict=True)
-            ],
+            especiais_zero=[0 if w is None else y if f else IGNORE_INDEX for w, y, f in tokens],
+            continuacao_zero=[y if f or w is None else 0 for w, y, f in tokens],
+            sem_especiais=[y if f else IGNORE_INDEX for w, y, f in tokens if w is not None],
+            palavra_zero=[y if f and w else IGNORE_INDEX for w, y, f in tokens],
             por_palavra=labels,
             em_ordem=[*labels, *[IGNORE_INDEX] * (len(words) - len(labels))],
         )
@@ -83,9 +76,8 @@ def check_zscore(student: Student) -> None:
     for x, corpus in (fixed, *drawn):
         mean, std = corpus.mean(0), corpus.std(0)
         got = student(x=x, corpus=corpus)
-        if passes_for(
-            got, (x - mean) / corpus.std(0, correction=0)
-        ):  # both definitions of the deviation are right
+        # Both definitions of the deviation are right.
+        if passes_for(got, (x - mean) / corpus.std(0, correction=0)):
             continue
         student.expect(
             got,
@@ -107,11 +99,8 @@ def check_zscore(student: Student) -> None:
 @checker
 def check_answer_span(student: Student) -> None:
     fixed = [
-        (
-            [0.0, 0.0, 5.0, 0.0, 0.0, 1.0],
-            [6.0, 0.0, 1.5, 2.0, 4.0, 0.0],
-            6,
-        ),  # the best end comes before the best start
+        # The best end comes before the best start.
+        ([0.0, 0.0, 5.0, 0.0, 0.0, 1.0], [6.0, 0.0, 1.5, 2.0, 4.0, 0.0], 6),
         ([5.0, 4.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 6.0, 6.5], 3),  # the best ordered pair is too long
         ([0.0, 9.0, 0.0], [0.0, 9.0, 8.0], 3),  # one token is best
         ([-3.0, -1.0, -4.0], [-2.0, -5.0, -3.0], 2),
@@ -210,11 +199,9 @@ def _expect_pseudo(student: Student, model, ids: Tensor, counted: Tensor) -> Non
     )
 
 
-@number_checker
-def check_spans_by_hand(number: Number) -> None:
-    number.expect(27, sem_limite=55, sem_ordem=100, sem_as_pontas=30, um_token_nao=17, um_a_mais=34)
-
-
-@number_checker
-def check_zscore_by_hand(number: Number) -> None:
-    number.expect(2.0, digits=2, sinal=-2.0, variancia=1.0, so_centra=4.0)
+check_spans_by_hand = number_checker(
+    "spans_by_hand", 27, sem_limite=55, sem_ordem=100, sem_as_pontas=30, um_token_nao=17, um_a_mais=34
+)
+check_zscore_by_hand = number_checker(
+    "zscore_by_hand", 2.0, digits=2, sinal=-2.0, variancia=1.0, so_centra=4.0
+)

@@ -11,6 +11,7 @@ The hints are in `texts/`, in Portuguese, by key: here and in the checkers a mis
 """
 
 import functools
+import importlib
 import math
 import secrets
 import time
@@ -22,7 +23,7 @@ import torch
 from torch import Tensor
 
 from lib.exercises.calling import Answer
-from lib.exercises.catalogue import mistakes_of
+from lib.exercises.catalogue import Exercise, mistakes_of
 from lib.exercises.isolation import Isolated, OutOfTime, ProcessEnded, Remote, Threaded, TooLarge
 from lib.exercises.values import (
     NotAnAnswer,
@@ -125,21 +126,12 @@ class Student:
         g = torch.Generator().manual_seed(1)
         first, further = draw(g), draw(g)
         again, *others = (draw(torch.Generator().manual_seed(seed)) for seed in (1, 2, 3))
-        self.require(
-            passes_for(first, again), "ignora_gerador", f"{show(first)}, como na primeira vez", again
-        )
-        self.require(
-            not all(passes_for(first, other) for other in others),
-            "ignora_gerador",
-            "sorteios diferentes com sementes diferentes",
-            first,
-        )
-        self.require(
-            not passes_for(first, further),
-            "ignora_gerador",
-            "outro sorteio na segunda chamada",
-            "o mesmo sorteio",
-        )
+        if not passes_for(first, again):
+            self.reject("ignora_gerador", f"{show(first)}, como na primeira vez", again)
+        if all(passes_for(first, other) for other in others):
+            self.reject("ignora_gerador", "sorteios diferentes com sementes diferentes", first)
+        if passes_for(first, further):
+            self.reject("ignora_gerador", "outro sorteio na segunda chamada", "o mesmo sorteio")
 
     def randoms(self, times: int = 5) -> list[torch.Generator]:
         """Generators for random inputs: new ones at each check."""
@@ -163,10 +155,9 @@ class Checker:
 
     silent = False
 
-    def __init__(self, examine: Callable, subject: type) -> None:
-        functools.update_wrapper(self, examine)
-        self.examine, self.subject = examine, subject
-        self.hints = mistakes_of(examine.__name__)
+    def __init__(self, name: str, examine: Callable[[Asking], None]) -> None:
+        self.__name__, self.examine = f"check_{name}", examine
+        self.hints = mistakes_of(name)
 
     def __call__(self, answer: Any) -> None:
         if not Checker.silent:
@@ -186,7 +177,7 @@ class Checker:
             return apart.ask(method, *arguments, seconds=deadline - time.monotonic())
 
         try:
-            self.examine(self.subject(asked))
+            self.examine(asked)
         except NotYet:
             return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")
         except Rejected as rejected:
@@ -202,48 +193,50 @@ class Checker:
         return Verdict(RIGHT, "", "✔ Certo! A resposta passou em todas as verificações.")
 
     def _wrong(self, mistake: str, facts: dict[str, str]) -> Verdict:
-        lines = [f"  {name + ':':10} {fact}" for name, fact in facts.items()]
-        return Verdict(
-            WRONG, mistake, "\n".join(["✘ Ainda não.", *lines, f"  {'Dica:':10} {self.hints[mistake]}"])
-        )
-
-
-class Number:
-    """A number derived by hand."""
-
-    def __init__(self, asked: Asking) -> None:
-        what = asked("what")
-        if "stub" in what or what.get("value", ...) is None:
-            raise NotYet
-        if "value" not in what:
-            raise Rejected("tipo", Esperado="um número", Recebido=str(what.get("unfit", "uma função")))
-        self.value = restored(what["value"])
-        if isinstance(self.value, Tensor) and self.value.numel() == 1:
-            self.value = self.value.item()
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            raise Rejected("tipo", Esperado="um número", Recebido=show(self.value))
-        if math.isnan(self.value):
-            raise Rejected("nan", Esperado="um número", Recebido="nan")
-
-    def expect(self, expected: float, digits: int | None = None, **mistakes: float) -> None:
-        """Reject the number unless it is `expected`, exactly or to `digits` decimals. It is not told."""
-        within = 0.0 if digits is None else 0.51 * 10**-digits
-        if abs(self.value - expected) <= within:
-            return
-        for mistake, outcome in mistakes.items():
-            if abs(self.value - outcome) <= within:
-                raise Rejected(mistake, Recebido=show(self.value))
-        raise Rejected("valor_a_mao", Recebido=show(self.value))
+        lines = [
+            f"  {name + ':':10} {fact}" for name, fact in (facts | {"Dica": self.hints[mistake]}).items()
+        ]
+        return Verdict(WRONG, mistake, "\n".join(["✘ Ainda não.", *lines]))
 
 
 def checker(examine: Callable[[Student], None]) -> Checker:
     """Turn a function that examines a `Student` into a checker; its hints are found by its name."""
-    return Checker(examine, Student)
+    return Checker(examine.__name__.removeprefix("check_"), lambda asked: examine(Student(asked)))
 
 
-def number_checker(examine: Callable[[Number], None]) -> Checker:
-    """The same for a number derived by hand."""
-    return Checker(examine, Number)
+def number_checker(name: str, expected: float, digits: int | None = None, **mistakes: float) -> Checker:
+    """The checker of a number derived by hand: exactly `expected`, or to `digits` decimals."""
+    within = 0.0 if digits is None else 0.51 * 10**-digits
+
+    def examine(asked: Asking) -> None:
+        value = _number(asked)
+        if abs(value - expected) <= within:
+            return
+        known = (mistake for mistake, outcome in mistakes.items() if abs(value - outcome) <= within)
+        raise Rejected(next(known, "valor_a_mao"), Recebido=show(value))
+
+    return Checker(name, examine)
+
+
+def _number(asked: Asking) -> float:
+    what = asked("what")
+    if "stub" in what or what.get("value", ...) is None:
+        raise NotYet
+    if "value" not in what:
+        raise Rejected("tipo", Esperado="um número", Recebido=str(what.get("unfit", "uma função")))
+    value = restored(what["value"])
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Rejected("tipo", Esperado="um número", Recebido=show(value))
+    if math.isnan(value):
+        raise Rejected("nan", Esperado="um número", Recebido="nan")
+    return value
+
+
+def checker_of(exercise: Exercise) -> Checker:
+    """The checker of an exercise: `check_<name>` in the module of its chapter."""
+    return getattr(importlib.import_module(f"lib.exercises.ch{exercise.chapter}"), exercise.check_name)
 
 
 def _shown(after: Any) -> str:

@@ -3,12 +3,10 @@
 import csv
 import io
 import os
-import time
-from html.parser import HTMLParser
 
 import nbformat
-import psutil
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook
 
 from lib.exercises import answers, grading
@@ -18,6 +16,7 @@ from lib.exercises.catalogue import CODE, NUMBER, exercises
 from lib.exercises.grading import Mark, Report, grade_notebook
 from lib.exercises.student import RIGHT, TO_DO, WRONG
 from lib.exercises.tables import write_csv, write_html
+from tests.lib.exercises.processes import assert_ends
 from tools.insert_exercises import cells
 
 NUMBERS = {"weight_by_hand": "2 / 3", "allowed_pairs": "5050"}
@@ -63,13 +62,6 @@ def test_untouched_answers_are_to_do():
     assert [m.status for m in found.values()] == [TO_DO] * 6 + [BLANK]
 
 
-def test_a_wrong_answer_comes_with_its_hint():
-    notebook = filled()
-    answer_cell(notebook, 1).source = "def minha_mascara(n):\n    return torch.ones(n, n).triu(1).bool()"
-    mark = marks(notebook)["causal_mask"]
-    assert mark.status == WRONG and "invertida" in mark.detail
-
-
 def test_a_broken_cell_takes_only_its_own_exercise(monkeypatch):
     monkeypatch.setattr(answers, "CELL_SECONDS", 1)
     notebook = filled()
@@ -84,13 +76,17 @@ def test_a_broken_cell_takes_only_its_own_exercise(monkeypatch):
     assert found["allowed_pairs"].status == found["weight_by_hand"].status == RIGHT
 
 
-def test_helpers_constants_and_magics_in_other_cells_are_used():
+def test_other_cells_are_used_and_a_wrong_answer_comes_with_its_hint():
     notebook = filled()
     answer_cell(notebook, 1).source = "%time\ndef minha_mascara(n):\n    return ajuda(n) == UM"
     helper = "UM = 1\nprint(open('não existe'))\ndef ajuda(n):\n    return torch.ones(n, n).tril()"
     notebook.cells.insert(0, new_code_cell("import torch\ntorch.ones(10**9, 10**9)"))
     notebook.cells.insert(2, new_code_cell(helper))
-    assert marks(notebook)["causal_mask"].status == RIGHT
+    wrong = "def mascara_do_lote(c, n):\n    return torch.ones(n, n).tril().bool().repeat(len(c), 1, 1)"
+    answer_cell(notebook, 3).source = wrong
+    found = marks(notebook)
+    assert found["causal_mask"].status == RIGHT
+    assert found["batch_mask"].status == WRONG and "Só a máscara causal" in found["batch_mask"].detail
 
 
 def test_the_last_definition_counts_and_ids_are_not_needed():
@@ -124,8 +120,8 @@ def test_what_is_no_notebook_is_named(file, problem):
 
 
 def test_a_byte_order_mark_is_no_obstacle():
-    file = b"\xef\xbb\xbf" + nbformat.writes(filled()).encode()
-    assert [m.status for m in grade_cells(cells_of(file))] == [RIGHT] * 6 + [TO_READ]
+    file = nbformat.writes(filled()).encode()
+    assert cells_of(b"\xef\xbb\xbf" + file) == cells_of(file)
 
 
 def test_many_cells_are_no_obstacle():
@@ -154,7 +150,7 @@ FINE = {  # what a notebook may do to itself without a mark more or less
     "moves.ipynb": "import os\nos.chdir('/')\n",
     "patches.ipynb": (
         "import lib.exercises.student as s, lib.exercises.values as v\n"
-        "v.same = s.same = lambda *_: True\ntorch.allclose = lambda *_, **__: True\n"
+        "v.passes_for = s.passes_for = lambda *_: True\ntorch.allclose = lambda *_, **__: True\n"
         "s.Checker.judge = lambda *_: s.Verdict('certo', '', '')\n"
     ),
 }
@@ -220,6 +216,10 @@ def unreadable(folder):
 NAMES = ["a b.ipynb", "ação.ipynb", "a\nb.ipynb", "=cmd|'!A0.ipynb", "<script>alert(1)<script>.ipynb"]
 
 
+def tags(page):
+    return {tag.name for tag in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all()}
+
+
 def test_file_names_are_only_names(tmp_path, capsys):
     for name in (*NAMES, b"latin-\xe7.ipynb".decode(errors="surrogateescape")):
         (tmp_path / name).write_text('{"cells": [], "\\ud800": 1}')
@@ -229,9 +229,7 @@ def test_file_names_are_only_names(tmp_path, capsys):
     names = {row["caderno"] for row in rows}
     assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb"}
     assert {row["detalhe"] for row in rows} == {"o caderno não tem nenhum exercício do curso"}
-    parser = Tags()
-    parser.feed((tmp_path / "grades.html").read_text(encoding="utf-8"))
-    assert "script" not in parser.tags
+    assert "script" not in tags(tmp_path / "grades.html")
     assert len(capsys.readouterr().out.splitlines()) == len(rows)
 
 
@@ -252,13 +250,6 @@ def minha_mascara(n):
 """
 
 
-def running(pid):
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def test_a_notebook_out_of_time_leaves_no_process_behind(tmp_path):
     marker = tmp_path / "alive"
     notebook = filled()
@@ -272,11 +263,8 @@ def test_a_notebook_out_of_time_leaves_no_process_behind(tmp_path):
         if marker.exists() and marker.read_text().endswith("\n"):
             break
     assert report.problem == f"o caderno não terminou em {seconds} segundos"
-    deadline = time.monotonic() + 60
     for pid in map(int, marker.read_text().split()):
-        while running(pid) and time.monotonic() < deadline:  # killed, but perhaps not yet gone
-            time.sleep(0.05)
-        assert not running(pid)
+        assert_ends(pid)
 
 
 def test_a_half_written_answer_is_no_report():
@@ -287,15 +275,6 @@ def test_a_half_written_answer_is_no_report():
     assert grading._report("x", 0, b'{"problem": ""}\n') == Report("x", [])
 
 
-class Tags(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.tags = set()
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.add(tag)
-
-
 def test_the_tables_trust_nothing(tmp_path):
     evil = "<script>alert(1)</script>"
     reports = [
@@ -303,16 +282,11 @@ def test_the_tables_trust_nothing(tmp_path):
         Report("=1+1", [], "=2"),
     ]
     write_html(reports, tmp_path / "t.html")
-    parser = Tags()
-    parser.feed((tmp_path / "t.html").read_text(encoding="utf-8"))
-    assert "script" not in parser.tags and {"table", "details"} <= parser.tags
+    assert {"table", "details"} <= tags(tmp_path / "t.html") and "script" not in tags(tmp_path / "t.html")
     write_csv(reports, tmp_path / "t.csv")
     rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_text(encoding="utf-8"))))
-    assert (
-        rows[-1][0] == "'=1+1"
-        and rows[-1][-1] == "'=2"
-        and rows[1][1:3] == ["1", "Uma softmax que não estoura"]
-    )
+    assert rows[-1][0] == "'=1+1" and rows[-1][-1] == "'=2"
+    assert rows[1][1:3] == ["1", "Uma softmax que não estoura"]
 
 
 @pytest.mark.parametrize("arguments", [["grade", "nowhere"], ["grade", "."], ["grade"], []])

@@ -26,6 +26,14 @@ def _scaled(q, k):
     return _dot(q, k) * q.size(-1) ** -0.5
 
 
+def _masked(scores, mask, value=-math.inf, dim=-1):
+    return F.softmax(scores.masked_fill(~mask, value), dim)
+
+
+def _causal(n):
+    return torch.ones(n, n).tril().bool()
+
+
 def _real(lengths, n):
     return torch.stack([torch.arange(n) < length for length in lengths])
 
@@ -83,61 +91,39 @@ WRONG = {
         ("valor", lambda s: torch.sigmoid(s)),
     ],
     "batch_mask": [
-        ("so_causal", lambda c, n: torch.ones(n, n).tril().bool().repeat(len(c), 1, 1)),
+        ("so_causal", lambda c, n: _causal(n).repeat(len(c), 1, 1)),
         ("so_padding", lambda c, n: _real(c, n)[:, None, :].repeat(1, n, 1)),
-        ("ou", lambda c, n: torch.ones(n, n).tril().bool() | _real(c, n)[:, None]),
-        ("linhas", lambda c, n: torch.ones(n, n).tril().bool() & _real(c, n)[:, :, None]),
-        (
-            "linhas",
-            lambda c, n: torch.ones(n, n).tril().bool() & _real(c, n)[:, None] & _real(c, n)[:, :, None],
-        ),
+        ("ou", lambda c, n: _causal(n) | _real(c, n)[:, None]),
+        ("linhas", lambda c, n: _causal(n) & _real(c, n)[:, :, None]),
+        ("linhas", lambda c, n: _causal(n) & _real(c, n)[:, None] & _real(c, n)[:, :, None]),
         ("invertida", lambda c, n: torch.ones(n, n).triu(1).bool() | ~_real(c, n)[:, None]),
-        ("um_a_mais", lambda c, n: torch.ones(n, n).tril().bool() & (torch.arange(n) <= c[:, None])[:, None]),
+        ("um_a_mais", lambda c, n: _causal(n) & (torch.arange(n) <= c[:, None])[:, None]),
         ("futuro", lambda c, n: torch.ones(n, n).triu().bool() & _real(c, n)[:, None]),
         ("diagonal", lambda c, n: torch.ones(n, n).tril(-1).bool() & _real(c, n)[:, None]),
-        ("valor", lambda c, n: torch.ones(n, n).tril().bool() & _real(c.sort().values, n)[:, None]),
+        ("valor", lambda c, n: _causal(n) & _real(c.sort().values, n)[:, None]),
         ("forma", lambda c, n: torch.ones(3, 3).tril().bool() & _real(c, 3)[:, None]),
-        ("forma", lambda c, n: torch.ones(n, n).tril().bool()),
-        ("forma", lambda c, n: (torch.ones(n, n).tril().bool() & _real(c, n)[:, None])[:, None]),
+        ("forma", lambda c, n: _causal(n)),
+        ("forma", lambda c, n: (_causal(n) & _real(c, n)[:, None])[:, None]),
         ("dtype", lambda c, n: torch.ones(n, n).tril() * _real(c, n)[:, None]),
     ],
     "masked_weights": [
-        ("sem_escala", lambda q, k, m: F.softmax(_dot(q, k).masked_fill(~m, -math.inf), -1)),
-        (
-            "escala_sem_raiz",
-            lambda q, k, m: F.softmax((_dot(q, k) / q.shape[-1]).masked_fill(~m, -math.inf), -1),
-        ),
-        (
-            "escala_do_tamanho",
-            lambda q, k, m: F.softmax((_dot(q, k) / q.shape[-2] ** 0.5).masked_fill(~m, -1e9), -1),
-        ),
-        (
-            "escala_multiplica",
-            lambda q, k, m: F.softmax((_dot(q, k) * q.shape[-1] ** 0.5).masked_fill(~m, -1e9), -1),
-        ),
+        ("sem_escala", lambda q, k, m: _masked(_dot(q, k), m)),
+        ("escala_sem_raiz", lambda q, k, m: _masked(_dot(q, k) / q.shape[-1], m)),
+        ("escala_do_tamanho", lambda q, k, m: _masked(_dot(q, k) / q.shape[-2] ** 0.5, m, -1e9)),
+        ("escala_multiplica", lambda q, k, m: _masked(_dot(q, k) * q.shape[-1] ** 0.5, m, -1e9)),
         ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1).masked_fill(~m, 0.0)),
         ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1) * m),
         ("esquecida", lambda q, k, m: F.softmax(_scaled(q, k), -1)),
         ("zerada", lambda q, k, m: F.softmax(_scaled(q, k) * m, -1)),
-        ("invertida", lambda q, k, m: F.softmax(_scaled(q, k).masked_fill(m, -1e30), -1)),
-        ("eixo", lambda q, k, m: F.softmax(_scaled(q, k).masked_fill(~m, -math.inf), -2)),
-        ("trocadas", lambda q, k, m: F.softmax(_scaled(k, q).masked_fill(~m, -math.inf), -1)),
+        ("invertida", lambda q, k, m: _masked(_scaled(q, k), ~m, -1e30)),
+        ("eixo", lambda q, k, m: _masked(_scaled(q, k), m, dim=-2)),
+        ("trocadas", lambda q, k, m: _masked(_scaled(k, q), m)),
         ("pontuacoes", lambda q, k, m: _scaled(q, k).masked_fill(~m, -math.inf)),
-        ("finito", lambda q, k, m: F.softmax(_scaled(q, k).masked_fill(~m, -100.0), -1)),
-        ("excecao", lambda q, k, m: F.softmax((q @ k / 2).masked_fill(~m, -math.inf), -1)),
+        ("finito", lambda q, k, m: _masked(_scaled(q, k), m, -100.0)),
+        ("excecao", lambda q, k, m: _masked(q @ k / 2, m)),
     ],
-    "weight_by_hand": [
-        ("sem_mascara", 0.22),
-        ("outra_coluna", 1 / 3),
-        ("sem_exponencial", 1),
-        ("tipo", "2/3"),
-    ],
-    "allowed_pairs": [
-        ("sem_diagonal", 4950),
-        ("sem_mascara", 100**2),
-        ("metade", 5000),
-        ("valor_a_mao", 5049),
-    ],
+    "weight_by_hand": dict(sem_mascara=0.22, outra_coluna=1 / 3, sem_exponencial=1, tipo="2/3"),
+    "allowed_pairs": dict(sem_diagonal=4950, sem_mascara=100**2, metade=5000, valor_a_mao=5049),
 }
 
 RIGHT = {
@@ -154,7 +140,7 @@ RIGHT = {
         lambda s: (e := (s - s.amax(-1)[..., None]).exp()) / e.sum(-1)[..., None],
     ],
     "batch_mask": [
-        lambda c, n: torch.stack([torch.ones(n, n).tril().bool() & (torch.arange(n) < x) for x in c]),
+        lambda c, n: torch.stack([_causal(n) & (torch.arange(n) < x) for x in c]),
         lambda c, n: torch.minimum(torch.arange(n), c[:, None] - 1)[:, :, None] >= torch.arange(n),
     ],
     "masked_weights": [

@@ -3,14 +3,30 @@
 import torch
 
 
+def _pair(a, b, c, s):
+    return [c, *a, s, *b, s]
+
+
+def _segments(first, second):
+    return [0] * first + [1] * second
+
+
 def _labels_in_place(ids, chosen):
     ids[~chosen] = -100
     return ids
 
 
+def _draw(ids, rate, g):
+    return torch.rand(ids.shape, generator=g) < rate
+
+
+def _select(ids, special, rate, g):
+    return _draw(ids, rate, g) & ~torch.isin(ids, special)
+
+
 def _unless_certain(ids, special, rate, g):
-    u = torch.rand(ids.shape, generator=g)
-    return ~torch.isin(ids, special) & ((u < rate) if rate in (0, 1) else (u > rate))
+    draw = _draw(ids, rate, g)
+    return ~torch.isin(ids, special) & (draw if rate in (0, 1) else ~draw)
 
 
 def _corrupt(shares, *, words=None, outside=False, one_word=False, one_draw=False, seeded=True):
@@ -133,45 +149,22 @@ WRONG = {
         ("valor", lambda ids, c: ids.masked_fill(~c, 100)),
     ],
     "select_positions": [
-        ("especiais", lambda ids, s, r, g: torch.rand(ids.shape, generator=g) < r),
-        ("especiais", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & (ids != s[0])),
-        ("invertida", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & torch.isin(ids, s)),
-        ("nenhuma", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) > r) & ~torch.isin(ids, s)),
+        ("especiais", lambda ids, s, r, g: _draw(ids, r, g)),
+        ("especiais", lambda ids, s, r, g: _draw(ids, r, g) & (ids != s[0])),
+        ("invertida", lambda ids, s, r, g: _draw(ids, r, g) & torch.isin(ids, s)),
+        ("nenhuma", lambda ids, s, r, g: ~_draw(ids, r, g) & ~torch.isin(ids, s)),
         ("comparacao", _unless_certain),
-        ("taxa", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r**2) & ~torch.isin(ids, s)),
-        ("taxa", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < 2 * r) & ~torch.isin(ids, s)),
-        (
-            "uma_por_lote",
-            lambda ids, s, r, g: (torch.rand(ids.shape[-1], generator=g) < r) & ~torch.isin(ids, s),
-        ),
-        ("ignora_gerador", lambda ids, s, r, g: (torch.rand(ids.shape) < r) & ~torch.isin(ids, s)),
-        (
-            "ignora_gerador",  # the same seed always, whatever has been drawn
-            lambda ids, s, r, g: (
-                (torch.rand(ids.shape, generator=g.manual_seed(g.initial_seed())) < r) & ~torch.isin(ids, s)
-            ),
-        ),
-        (
-            "ignora_gerador",
-            lambda ids, s, r, g: (torch.rand(ids.shape, generator=g.clone_state()) < r) & ~torch.isin(ids, s),
-        ),
-        ("especiais_fixos", lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & (ids > 3)),
-        (
-            "taxa_fixa",
-            lambda ids, s, r, g: (
-                (torch.rand(ids.shape, generator=g) < (r if r in (0, 1) else 0.15)) & ~torch.isin(ids, s)
-            ),
-        ),
-        (
-            "ignora_gerador",
-            lambda ids, s, r, g: (
-                (torch.rand(ids.shape, generator=torch.Generator().manual_seed(0)) < r) & ~torch.isin(ids, s)
-            ),
-        ),
-        (
-            "dtype",
-            lambda ids, s, r, g: ((torch.rand(ids.shape, generator=g) < r) & ~torch.isin(ids, s)).float(),
-        ),
+        ("taxa", lambda ids, s, r, g: _select(ids, s, r**2, g)),
+        ("taxa", lambda ids, s, r, g: _select(ids, s, 2 * r, g)),
+        ("uma_por_lote", lambda ids, s, r, g: _draw(ids[0], r, g) & ~torch.isin(ids, s)),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, None)),
+        # The same seed always, whatever has been drawn.
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, g.manual_seed(g.initial_seed()))),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, g.clone_state())),
+        ("especiais_fixos", lambda ids, s, r, g: _draw(ids, r, g) & (ids > 3)),
+        ("taxa_fixa", lambda ids, s, r, g: _select(ids, s, r if r in (0, 1) else 0.15, g)),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, torch.Generator().manual_seed(0))),
+        ("dtype", lambda ids, s, r, g: _select(ids, s, r, g).float()),
     ],
     "corrupt": [
         ("oitenta_e_um", _two_draws),
@@ -196,26 +189,20 @@ WRONG = {
         ("altera_entrada", _corrupt_in_place),
     ],
     "sentence_pair": [
-        ("sem_sep_final", lambda a, b, c, s: ([c, *a, s, *b], [0] * (len(a) + 2) + [1] * len(b))),
-        ("sem_sep_do_meio", lambda a, b, c, s: ([c, *a, *b, s], [0] * (len(a) + 1) + [1] * (len(b) + 1))),
-        ("sem_cls", lambda a, b, c, s: ([*a, s, *b, s], [0] * (len(a) + 1) + [1] * (len(b) + 1))),
-        ("cls_repetido", lambda a, b, c, s: ([c, *a, s, c, *b, s], [0] * (len(a) + 2) + [1] * (len(b) + 2))),
-        ("sep_no_segundo", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * (1 + len(a)) + [1] * (2 + len(b)))),
-        (
-            "ultimo_no_primeiro",
-            lambda a, b, c, s: ([c, *a, s, *b, s], [0, *[0] * len(a), 0, *[1] * len(b), 0]),
-        ),
-        ("um_e_dois", lambda a, b, c, s: ([c, *a, s, *b, s], [1] * (len(a) + 2) + [2] * (len(b) + 1))),
-        ("invertidos", lambda a, b, c, s: ([c, *a, s, *b, s], [1] * (len(a) + 2) + [0] * (len(b) + 1))),
-        ("ordem", lambda a, b, c, s: ([c, *b, s, *a, s], [0] * (len(b) + 2) + [1] * (len(a) + 1))),
-        ("sem_segmentos", lambda a, b, c, s: [c, *a, s, *b, s]),
-        ("ids_fixos", lambda a, b, c, s: ([2, *a, 3, *b, 3], [0] * (len(a) + 2) + [1] * (len(b) + 1))),
-        (
-            "devolve_ao_contrario",
-            lambda a, b, c, s: ([0] * (len(a) + 2) + [1] * (len(b) + 1), [c, *a, s, *b, s]),
-        ),
-        ("forma", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * 5 + [1] * 3)),
-        ("segmentos_so_das_palavras", lambda a, b, c, s: ([c, *a, s, *b, s], [0] * len(a) + [1] * len(b))),
+        ("sem_sep_final", lambda a, b, c, s: ([c, *a, s, *b], _segments(len(a) + 2, len(b)))),
+        ("sem_sep_do_meio", lambda a, b, c, s: ([c, *a, *b, s], _segments(len(a) + 1, len(b) + 1))),
+        ("sem_cls", lambda a, b, c, s: ([*a, s, *b, s], _segments(len(a) + 1, len(b) + 1))),
+        ("cls_repetido", lambda a, b, c, s: ([c, *a, s, c, *b, s], _segments(len(a) + 2, len(b) + 2))),
+        ("sep_no_segundo", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a) + 1, len(b) + 2))),
+        ("ultimo_no_primeiro", lambda a, b, c, s: (_pair(a, b, c, s), [*_segments(len(a) + 2, len(b)), 0])),
+        ("um_e_dois", lambda a, b, c, s: (_pair(a, b, c, s), [1] * (len(a) + 2) + [2] * (len(b) + 1))),
+        ("invertidos", lambda a, b, c, s: (_pair(a, b, c, s), [1] * (len(a) + 2) + [0] * (len(b) + 1))),
+        ("ordem", lambda a, b, c, s: (_pair(b, a, c, s), _segments(len(b) + 2, len(a) + 1))),
+        ("sem_segmentos", _pair),
+        ("ids_fixos", lambda a, b, c, s: (_pair(a, b, 2, 3), _segments(len(a) + 2, len(b) + 1))),
+        ("devolve_ao_contrario", lambda a, b, c, s: (_segments(len(a) + 2, len(b) + 1), _pair(a, b, c, s))),
+        ("forma", lambda a, b, c, s: (_pair(a, b, c, s), _segments(5, 3))),
+        ("segmentos_so_das_palavras", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a), len(b)))),
         ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
     ],
     "mark_spans": [
@@ -234,13 +221,10 @@ WRONG = {
         ("valor", lambda t, p, o: _spans(t, p, o + 1)),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
-    "masked_share": [("so_escolhidas", 0.15), ("so_mask", 0.8), ("percentual", 12), ("valor_a_mao", 0.135)],
-    "unchanged_share": [
-        ("so_mantidas", 0.1),
-        ("so_sorteadas", 0.025),
-        ("todas_as_sorteadas", 0.2),
-        ("sobre_o_texto", 0.15 * 0.125),
-    ],
+    "masked_share": dict(so_escolhidas=0.15, so_mask=0.8, percentual=12, valor_a_mao=0.135),
+    "unchanged_share": dict(
+        so_mantidas=0.1, so_sorteadas=0.025, todas_as_sorteadas=0.2, sobre_o_texto=0.15 * 0.125
+    ),
 }
 
 RIGHT = {
@@ -249,7 +233,7 @@ RIGHT = {
         lambda ids, s, r, g: torch.bernoulli(
             torch.full(ids.shape, float(r)) * ~torch.isin(ids, s), generator=g
         ).bool(),
-        lambda ids, s, r, g: (torch.rand(ids.shape, generator=g) < r) & (ids[..., None] != s).all(-1),
+        lambda ids, s, r, g: _draw(ids, r, g) & (ids[..., None] != s).all(-1),
     ],
     "corrupt": [_as_transformers, _corrupt((0.8, 0.1))],
     "sentence_pair": [

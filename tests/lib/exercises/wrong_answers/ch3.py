@@ -3,31 +3,21 @@
 import torch
 
 
-def _cut(word, vocabulary, *, mark="##", first="", short=False, on_fail="unk", backtrack=False):
+def _cut(word, vocabulary, *, mark="##", short=False, on_fail="unk"):
     """Greedy WordPiece with one thing wrong."""
     pieces, start = [], 0
     while start < len(word):
         ends = range(start + 1, len(word) + 1) if short else range(len(word), start, -1)
         for end in ends:
-            piece = (mark if start else first) + word[start:end]
-            known = word[start:end] if not mark and start else piece
-            if (known if mark or not start else "##" + known) in vocabulary or (
-                first and piece[2:] in vocabulary
-            ):
-                pieces.append(piece)
+            if ("##" if start else "") + word[start:end] in vocabulary:
+                pieces.append((mark if start else "") + word[start:end])
                 start = end
                 break
         else:
-            if on_fail == "unk":
-                return ["[UNK]"]
-            if on_fail == "partial":
-                return [*pieces, "[UNK]"]
-            if on_fail == "stop":
-                return pieces
-            if on_fail == "skip":
-                start += 1
-                continue
-            pieces.append(("##" if start else "") + word[start])
+            if on_fail in ("unk", "partial", "stop"):
+                return {"unk": ["[UNK]"], "partial": [*pieces, "[UNK]"], "stop": pieces}[on_fail]
+            if on_fail == "letter":
+                pieces.append(("##" if start else "") + word[start])
             start += 1
     return pieces
 
@@ -89,14 +79,11 @@ def _recursive(word, vocabulary, prefix=""):
 def _parameters(*, biases="af", attention=4, norms=2, norm=2, inputs=1, segments=1, positions=1, extra=None):
     def answer(V, P, S, d, d_ff, L):
         total = (V + positions * P + segments * S) * d + inputs * norm * d
+        total += {"pooler": d * d + d, "mask": P * P}.get(extra, 0)
         block = attention * (d * d + d * ("a" in biases)) + 2 * d * d_ff + (d_ff + d) * ("f" in biases)
-        return total + (1 if extra == "one" else L) * (block + norms * norm * d) + _extra(extra, d, P)
+        return total + (1 if extra == "one" else L) * (block + norms * norm * d)
 
     return answer
-
-
-def _extra(kind, d, P):
-    return {"pooler": d * d + d, "mask": P * P}.get(kind, 0)
 
 
 def _by_parts(V, P, S, d, d_ff, L):
@@ -173,10 +160,8 @@ WRONG = {
         ("media_geral", lambda H, r: H[r].mean(dim=0)),
         ("altera_entrada", _pooled_in_place),
         ("excecao", lambda H, r: (H * r).sum(1) / r.sum(1)),
-        (
-            "valor",
-            lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1),
-        ),  # a real zero is not padding
+        # A real zero is not padding.
+        ("valor", lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1)),
         ("valor", lambda H, r: H[torch.arange(len(H)), r.sum(1) - 1]),
     ],
     "count_parameters": [
@@ -198,13 +183,8 @@ WRONG = {
         ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, 2, d, d_ff, L)),
         ("tipo", lambda V, P, S, d, d_ff, L: f"{V * d} parâmetros"),
     ],
-    "head_size": [
-        ("por_camada", 768),
-        ("dividido_pelo_total", 768 / 144),
-        ("cabecas", 12),
-        ("valor_a_mao", 63),
-    ],
-    "block_by_hand": [("sem_vies", 56), ("sem_normas", 66), ("sem_saida", 68), ("sem_atencao", 50)],
+    "head_size": dict(por_camada=768, dividido_pelo_total=768 / 144, cabecas=12, valor_a_mao=63),
+    "block_by_hand": dict(sem_vies=56, sem_normas=66, sem_saida=68, sem_atencao=50),
 }
 
 RIGHT = {

@@ -45,6 +45,10 @@ def _wrong_axis(logits, targets):
     return -logits.log_softmax(0)[keep][torch.arange(int(keep.sum())), targets[keep]].mean()
 
 
+def _one_hot(logits, target):
+    return F.one_hot(torch.tensor(target), len(logits))
+
+
 def _minus_one(logits, target, sign=1.0):
     g = logits.softmax(-1)
     g[target] -= 1
@@ -111,19 +115,14 @@ WRONG = {
         ("so_na_certa", lambda u, t: (u.softmax(-1) - 1) * (torch.arange(len(u)) == t)),
         ("zero_na_certa", lambda u, t: u.softmax(-1).index_fill(0, torch.tensor([t]), 0.0)),
         ("nas_probabilidades", lambda u, t: -(torch.arange(len(u)) == t).to(u.dtype) / u.softmax(-1)),
-        ("sem_softmax", lambda u, t: u - F.one_hot(torch.tensor(t), len(u))),
-        ("soma_um", lambda u, t: u.softmax(-1) + F.one_hot(torch.tensor(t), len(u))),
+        ("sem_softmax", lambda u, t: u - _one_hot(u, t)),
+        ("soma_um", lambda u, t: u.softmax(-1) + _one_hot(u, t)),
         ("media", lambda u, t: _minus_one(u, t) / len(u)),
-        ("instavel", lambda u, t: u.exp() / u.exp().sum() - F.one_hot(torch.tensor(t), len(u))),
+        ("instavel", lambda u, t: u.exp() / u.exp().sum() - _one_hot(u, t)),
         ("a_perda", lambda u, t: F.cross_entropy(u[None], torch.tensor([t]))),
         ("valor", lambda u, t: u.softmax(-1) - 1),
-        ("valor", lambda u, t: torch.sigmoid(u) - F.one_hot(torch.tensor(t), len(u))),
-        (
-            "valor",
-            lambda u, t: (
-                (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - F.one_hot(torch.tensor(t), len(u))
-            ),
-        ),
+        ("valor", lambda u, t: torch.sigmoid(u) - _one_hot(u, t)),
+        ("valor", lambda u, t: (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - _one_hot(u, t)),
         ("excecao", lambda u, t: u.softmax(-1) - torch.eye(3)[t]),  # only three words
         ("altera_entrada", lambda u, t: u.sub_(1)),
     ],
@@ -131,10 +130,7 @@ WRONG = {
         ("com_padding", lambda x, r: x.mean().exp()),
         ("padding_no_denominador", lambda x, r: torch.where(r, x, 0).mean().exp()),
         ("media_das_exponenciais", lambda x, r: x[r].exp().mean()),
-        (
-            "por_frase",
-            lambda x, r: torch.stack([a[m].mean() for a, m in zip(x, r, strict=True)]).mean().exp(),
-        ),
+        ("por_frase", lambda x, r: ((x * r).sum(1) / r.sum(1)).mean().exp()),
         ("por_frase_media", lambda x, r: ((x * r).sum(1) / r.sum(1)).exp().mean()),
         ("uma_por_frase", lambda x, r: ((x * r).sum(1) / r.sum(1)).exp()),
         ("base_dois", lambda x, r: 2 ** x[r].mean()),
@@ -160,13 +156,8 @@ WRONG = {
         ("zero_log_zero", lambda p, q: F.kl_div(q.log(), p, reduction="sum")),
         ("valor", lambda p, q: (p - q).abs().sum() / 2),
     ],
-    "bits_by_hand": [("nats", 2.0794), ("sinal", -3), ("probabilidade", 0.125), ("perplexidade", 8)],
-    "gradient_by_hand": [
-        ("sinal", 0.7),
-        ("so_softmax", 0.3),
-        ("nas_probabilidades", -3.333),
-        ("valor_a_mao", 0),
-    ],
+    "bits_by_hand": dict(nats=2.0794, sinal=-3, probabilidade=0.125, perplexidade=8),
+    "gradient_by_hand": dict(sinal=0.7, so_softmax=0.3, nas_probabilidades=-3.333, valor_a_mao=0),
 }
 
 RIGHT = {
@@ -180,7 +171,7 @@ RIGHT = {
         lambda u, y: F.cross_entropy(u, y),
         lambda u, y: F.nll_loss(u.log_softmax(-1), y).item(),
     ],
-    "loss_gradient": [_autograd, lambda u, t: u.softmax(-1) - F.one_hot(torch.tensor(t), len(u))],
+    "loss_gradient": [_autograd, lambda u, t: u.softmax(-1) - _one_hot(u, t)],
     "perplexity": [
         lambda x, r: math.exp((x * r).sum() / r.sum()),
         lambda x, r: torch.masked_select(x, r).exp().log().mean().exp(),

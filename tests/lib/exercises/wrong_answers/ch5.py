@@ -44,6 +44,10 @@ def _cosine(a, b):
     return a @ b / (a.norm() * b.norm())
 
 
+def _cosines(vectors, i):
+    return F.cosine_similarity(vectors, vectors[i], dim=-1)
+
+
 def _span(start, end, longest, *, limit=True, least=0, more=0, first=-math.inf, product=False):
     best, pair = first, (0, 0)
     for i in range(len(start)):
@@ -133,16 +137,10 @@ WRONG = {
         ("mais_distante", lambda v, i: _nearest(v, i, lambda a, b: -_cosine(a, b))),
         ("produto", lambda v, i: _nearest(v, i, lambda a, b: a @ b / a.norm())),
         ("o_cosseno", lambda v, i: max(_cosine(v[i], b) for j, b in enumerate(v) if j != i)),
-        ("todos", lambda v, i: F.cosine_similarity(v, v[i], dim=-1)),
+        ("todos", _cosines),
         ("valor", lambda v, i: 99),
-        (
-            "indice_deslocado",
-            lambda v, i: int(F.cosine_similarity(v[torch.arange(len(v)) != i], v[i]).argmax()),
-        ),
-        (
-            "a_si_mesmo",
-            lambda v, i: int(F.cosine_similarity(v, v[i]).index_fill(0, torch.tensor(i), 0).argmax()),
-        ),
+        ("indice_deslocado", lambda v, i: int(_cosines(v, i)[torch.arange(len(v)) != i].argmax())),
+        ("a_si_mesmo", lambda v, i: int(_cosines(v, i).index_fill(0, torch.tensor(i), 0).argmax())),
         ("excecao", lambda v, i: F.cosine_similarity(v, v[i + 99])),
     ],
     "zscore": [
@@ -194,21 +192,15 @@ WRONG = {
         ("valor", _wrong(finish=lambda x, n: 1 / torch.exp(-x).mean())),
         ("sem_mascarar", lambda m, i, k, c: F.cross_entropy(m(i)[c], i[c]).exp()),
     ],
-    "zscore_by_hand": [("sinal", -2), ("variancia", 1), ("so_centra", 4), ("valor_a_mao", 5)],
-    "spans_by_hand": [
-        ("sem_limite", 55),
-        ("sem_ordem", 100),
-        ("sem_as_pontas", 30),
-        ("um_token_nao", 17),
-        ("um_a_mais", 34),
-    ],
+    "zscore_by_hand": dict(sinal=-2, variancia=1, so_centra=4, valor_a_mao=5),
+    "spans_by_hand": dict(sem_limite=55, sem_ordem=100, sem_as_pontas=30, um_token_nao=17, um_a_mais=34),
 }
 
 RIGHT = {
     "subword_labels": [lambda w, y: _aligned(w, y), lambda w, y: torch.tensor(_aligned(w, y))],
     "nearest_neighbour": [
         lambda v, i: _nearest(v, i, _cosine),
-        lambda v, i: F.cosine_similarity(v, v[i], dim=-1).topk(2).indices[1],
+        lambda v, i: _cosines(v, i).topk(2).indices[1],
     ],
     "zscore": [
         lambda x, c: (x - c.mean(0)) / c.std(0, correction=0),
