@@ -15,21 +15,14 @@ from typing import NamedTuple
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, OPEN, Exercise, all_exercises
-from lib.exercises.isolation import (
-    Forked,
-    Isolated,
-    NotPlainData,
-    OutOfTime,
-    ProcessEnded,
-    Threaded,
-    TooLarge,
-)
+from lib.exercises.isolation import Forked, Isolated, NoReply, OutOfTime, Threaded
 from lib.exercises.student import Checker, checker_of
 
 CELL_SECONDS = 10
 LARGEST = 50 * 2**20  # a notebook's file, in bytes
 NOT_FOUND, BROKEN, TO_READ, BLANK = "não encontrado", "falhou", "a ler", "em branco"
 INVITATION = "*Escreva aqui a sua resposta.*"  # what the cell of an open question says at first
+LATE, LEFT = "a célula não terminou a tempo", "a célula encerrou o processo em que rodava"
 OLD = "o arquivo é um caderno de formato antigo: abra-o no JupyterLab, salve-o e envie-o de novo"
 
 
@@ -168,16 +161,10 @@ def _run(cells: list[dict], answers: set[str]) -> tuple[Forked | Threaded, dict[
             problem = left_out.get(i)
             if problem is None:
                 try:
-                    code = cell["source"]
-                    method, inputs = ("answer", (code,)) if named else ("prepare", (code, i > first))
-                    problem = str(apart.ask(method, *inputs, seconds=CELL_SECONDS))
-                except (OutOfTime, ProcessEnded, TooLarge, NotPlainData) as error:
-                    late = isinstance(error, OutOfTime)
-                    left_out[i] = (
-                        "a célula não terminou a tempo"
-                        if late
-                        else "a célula encerrou o processo em que rodava"
-                    )
+                    method, inputs = ("answer", ()) if named else ("prepare", (i > first,))
+                    problem = str(apart.ask(method, cell["source"], *inputs, seconds=CELL_SECONDS))
+                except NoReply as error:
+                    left_out[i] = LATE if isinstance(error, OutOfTime) else LEFT
                     apart.__exit__()
                     break
             for answer in named:
@@ -199,7 +186,7 @@ def _mark(exercise: Exercise, apart: Forked | Threaded, failures: dict[str, str]
             return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no caderno")
         with apart.fork(exercise.answer, seconds=CELL_SECONDS) as answer:
             verdict = checker_of(exercise).judge(answer, exercise.answer)
-    except (OutOfTime, ProcessEnded, TooLarge, NotPlainData):
+    except NoReply:
         return Mark(exercise.name, BROKEN, "o processo do caderno deixou de responder")
     return Mark(exercise.name, verdict.status, verdict.text if verdict.mistake else "")
 

@@ -34,7 +34,7 @@ def check_mlm_labels(student: Student) -> None:
 
 @checker
 def check_select_positions(student: Student) -> None:
-    special = torch.tensor([0, 1, 2, 3])
+    require, special = student.require, torch.tensor([0, 1, 2, 3])
     short = torch.tensor([[2, 7, 5, 9, 6, 3, 0, 0]])
 
     def draw(ids: Tensor, rate: float, g: torch.Generator) -> Tensor:
@@ -44,7 +44,7 @@ def check_select_positions(student: Student) -> None:
     words = short > 3
     got = draw(short, 1.0, _seeded(0))
     if isinstance(got, Tensor) and got.dtype == torch.bool and got.shape == short.shape:
-        student.require(not (got[words].all() and got[~words].any()), "especiais", words, got)
+        require(not (got[words].all() and got[~words].any()), "especiais", words, got)
     student.expect(got, words, invertida=~words, nenhuma=none)
     student.expect(draw(short, 0.0, _seeded(0)), none)
     other = torch.tensor([9, 6])  # special ids are the ones given, not the smallest
@@ -53,26 +53,22 @@ def check_select_positions(student: Student) -> None:
     long = torch.arange(4, 24).repeat(40, 50)  # (40, 1000), words only
     long[:, ::2] = 1  # and now every other token is special
     got = draw(long, 0.15, _seeded(1))
-    student.require(
-        isinstance(got, Tensor) and got.shape == long.shape, "forma", "um tensor da forma de ids", got
-    )
-    student.require(got.dtype == torch.bool, "dtype", "booleanos", got)
-    student.require(not got[long < 4].any(), "especiais", "nenhum token especial escolhido", got)
+    require(isinstance(got, Tensor) and got.shape == long.shape, "forma", "um tensor da forma de ids", got)
+    require(got.dtype == torch.bool, "dtype", "booleanos", got)
+    require(not got[long < 4].any(), "especiais", "nenhum token especial escolhido", got)
     rate = got[long > 3].double().mean().item()
-    student.require(abs(rate - 0.85) > 0.02, "comparacao", "15% das palavras", f"{rate:.1%} das palavras")
-    student.require(abs(rate - 0.15) < 0.02, "taxa", "15% das palavras", f"{rate:.1%} das palavras")
+    require(abs(rate - 0.85) > 0.02, "comparacao", "15% das palavras", f"{rate:.1%} das palavras")
+    require(abs(rate - 0.15) < 0.02, "taxa", "15% das palavras", f"{rate:.1%} das palavras")
     again = draw(long, 0.6, _seeded(1))[long > 3].double().mean().item()
-    student.require(abs(again - 0.6) < 0.02, "taxa_fixa", "60% das palavras", f"{again:.1%} das palavras")
+    require(abs(again - 0.6) < 0.02, "taxa_fixa", "60% das palavras", f"{again:.1%} das palavras")
     columns = got[:, 1::2].double().mean(0)
-    student.require(
-        bool(columns.max() < 0.9), "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases"
-    )
+    require(columns.max() < 0.9, "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases")
     student.expect_reproducible(lambda g: draw(torch.arange(4, 64)[None], 0.5, g))
 
 
 @checker
 def check_corrupt(student: Student) -> None:
-    words, mask_id = torch.arange(5, 1005), 4
+    require, words, mask_id = student.require, torch.arange(5, 1005), 4
 
     def draw(ids: Tensor, selected: Tensor, g: torch.Generator) -> Tensor:
         return student(ids=ids, escolhidas=selected, mask_id=mask_id, palavras=words, gerador=g)
@@ -84,32 +80,20 @@ def check_corrupt(student: Student) -> None:
     ids = words[torch.randint(len(words) // 2, (MANY // 100, 100), generator=_seeded(1))]  # not all words
     selected = torch.rand(ids.shape, generator=_seeded(2)) < 0.5
     got = draw(ids, selected, _seeded(3))
-    student.require(
-        isinstance(got, Tensor) and got.shape == ids.shape, "forma", "um tensor da forma de ids", got
-    )
-    student.require(not got.is_floating_point() and got.dtype != torch.bool, "dtype", "inteiros", got)
-    student.require(torch.equal(got[~selected], ids[~selected]), "fora", "só as escolhidas mudam", got)
+    require(isinstance(got, Tensor) and got.shape == ids.shape, "forma", "um tensor da forma de ids", got)
+    require(not got.is_floating_point() and got.dtype != torch.bool, "dtype", "inteiros", got)
+    require(torch.equal(got[~selected], ids[~selected]), "fora", "só as escolhidas mudam", got)
     old, new = ids[selected], got[selected]
     _expect_shares(student, old, new, mask_id)
     replaced = new[(new != mask_id) & (new != old)]
-    student.require(
-        bool(torch.isin(replaced, words).all()), "especial_sorteado", "ids de palavras", "outros ids"
-    )
+    require(torch.isin(replaced, words).all(), "especial_sorteado", "ids de palavras", "outros ids")
     seen = len(replaced.unique())
-    student.require(
-        seen < 400 or bool((replaced > ids.max()).any()),
-        "do_texto",
-        "qualquer das palavras",
-        "só ids do texto",
+    require(
+        seen < 400 or (replaced > ids.max()).any(), "do_texto", "qualquer das palavras", "só ids do texto"
     )
-    student.require(seen > 900, "uma_palavra", "um sorteio por posição", "as mesmas palavras")
+    require(seen > 900, "uma_palavra", "um sorteio por posição", "as mesmas palavras")
     rows = ((got == mask_id) & selected).sum(-1).double() / selected.sum(-1)
-    student.require(
-        bool((rows < 1).double().mean() > 0.9),
-        "uma_decisao",
-        "um sorteio por posição",
-        "um sorteio por frase",
-    )
+    require((rows < 1).double().mean() > 0.9, "uma_decisao", "um sorteio por posição", "um sorteio por frase")
     _expect_every_word(student)
     few = torch.arange(5, 105)[None]
     student.expect_reproducible(lambda g: draw(few, torch.ones_like(few, dtype=torch.bool), g))
@@ -117,20 +101,16 @@ def check_corrupt(student: Student) -> None:
 
 def _expect_every_word(student: Student) -> None:
     """Another [MASK] and a handful of scattered words: each of them comes up, the first and the last too."""
-    words, ids = torch.tensor([11, 40, 23]), torch.full((50, 100), 70)
+    require, words, ids = student.require, torch.tensor([11, 40, 23]), torch.full((50, 100), 70)
     every = torch.ones_like(ids, dtype=torch.bool)
     got = student(ids=ids, escolhidas=every, mask_id=99, palavras=words, gerador=_seeded(4))
     found = got.unique().tolist()
-    student.require(99 in found, "mask_fixo", "mask_id = 99 na maior parte", f"ids {show(found)}")
-    student.require(
-        set(words.tolist()) <= set(found),
-        "palavra_de_fora",
-        "as três palavras, de vez em quando",
-        f"ids {show(found)}",
+    listed = f"ids {show(found)}"
+    require(99 in found, "mask_fixo", "mask_id = 99 na maior parte", listed)
+    require(
+        set(words.tolist()) <= set(found), "palavra_de_fora", "as três palavras, de vez em quando", listed
     )
-    student.require(
-        set(found) <= {11, 23, 40, 70, 99}, "especial_sorteado", "só as três palavras", f"ids {show(found)}"
-    )
+    require(set(found) <= {11, 23, 40, 70, 99}, "especial_sorteado", "só as três palavras", listed)
 
 
 def _expect_shares(student: Student, old: Tensor, new: Tensor, mask_id: int) -> None:

@@ -26,19 +26,23 @@ MEMORY = 2**30  # what the process may take beyond what it holds at first, in by
 LARGEST = 2**26  # a reply, in bytes
 
 
-class OutOfTime(Exception):
+class NoReply(Exception):
+    """What was asked for did not come."""
+
+
+class OutOfTime(NoReply):
     """No reply came in time."""
 
 
-class ProcessEnded(Exception):
+class ProcessEnded(NoReply):
     """The process ended: what ran in it left it, crashed it or ran out of memory."""
 
 
-class TooLarge(Exception):
+class TooLarge(NoReply):
     """The reply is larger than any right one."""
 
 
-class NotPlainData(Exception):
+class NotPlainData(NoReply):
     """The reply is not plain data."""
 
 

@@ -39,6 +39,7 @@ from lib.exercises.values import (
 Asking = Callable[..., dict]  # a method of `Answer` by its name, with its arguments
 SECONDS = 10.0
 RIGHT, WRONG, TO_DO = "certo", "errado", "a fazer"
+FAILURES = {OutOfTime: "tempo", ProcessEnded: "saiu", TooLarge: "memoria"}  # of the answer's process
 
 
 class Verdict(NamedTuple):
@@ -116,7 +117,7 @@ class Student:
         kind = kind_of_difference(got, expected)
         self.reject(otherwise if otherwise and kind in ("nan", "valor") else kind, expected, got)
 
-    def require(self, fine: bool, mistake: str, expected: Any = None, got: Any = None) -> None:
+    def require(self, fine: bool | Tensor, mistake: str, expected: Any = None, got: Any = None) -> None:
         """Reject with the hint `mistake` unless `fine`."""
         if not fine:
             self.reject(mistake, expected, got)
@@ -182,14 +183,8 @@ class Checker:
             return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")
         except Rejected as rejected:
             return self._wrong(rejected.mistake, rejected.facts)
-        except OutOfTime:
-            return self._wrong("tempo", {})
-        except ProcessEnded:
-            return self._wrong("saiu", {})
-        except TooLarge:
-            return self._wrong("memoria", {})
-        except Exception:  # replies that are not what an honest answer's process says
-            return self._wrong("estranho", {})
+        except Exception as problem:  # also for replies that are not what an honest answer's process says
+            return self._wrong(FAILURES.get(type(problem), "estranho"), {})
         return Verdict(RIGHT, "", "✔ Certo! A resposta passou em todas as verificações.")
 
     def _wrong(self, mistake: str, facts: dict[str, str]) -> Verdict:
