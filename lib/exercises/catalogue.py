@@ -26,7 +26,6 @@ class Exercise:
     chapter: int
     number: int
     name: str
-    kind: str
     title: str
     minutes: int
     goal: str
@@ -37,6 +36,11 @@ class Exercise:
     answer: str = ""
     solution: str = ""
     mistakes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """An open question has no answer to check; the solution of a number is told in words."""
+        return OPEN if not self.answer else NUMBER if self.solution else CODE
 
     @property
     def label(self) -> str:
@@ -67,8 +71,8 @@ class Exercise:
 @cache
 def exercises(chapter: int) -> tuple[Exercise, ...]:
     """The exercises of a chapter, in order."""
-    entries = tomllib.loads((TEXTS / f"ch{chapter}.toml").read_text(encoding="utf-8"))["exercise"]
-    return tuple(Exercise(chapter, number, **entry) for number, entry in enumerate(entries, 1))
+    texts = tomllib.loads((TEXTS / f"ch{chapter}.toml").read_text(encoding="utf-8"))
+    return tuple(Exercise(chapter, i, name, **text) for i, (name, text) in enumerate(texts.items(), 1))
 
 
 def all_exercises() -> tuple[Exercise, ...]:
