@@ -188,9 +188,8 @@ class Checker:
         return Verdict(RIGHT, "", "✔ Certo! A resposta passou em todas as verificações.")
 
     def _wrong(self, mistake: str, facts: dict[str, str]) -> Verdict:
-        lines = [
-            f"  {name + ':':10} {fact}" for name, fact in (facts | {"Dica": self.hints[mistake]}).items()
-        ]
+        told = facts | {"Dica": self.hints[mistake]}
+        lines = [f"  {name + ':':10} {fact}" for name, fact in told.items()]
         return Verdict(WRONG, mistake, "\n".join(["✘ Ainda não.", *lines]))
 
 

@@ -1,14 +1,16 @@
-"""The questions of the quizzes, one module per chapter. Every choice, right or wrong, says why.
+"""The questions of the quizzes. Every choice, right or wrong, says why.
 
-`questions("01")` gives the questions of chapter 1. Those without a figure are in `chapter_01.toml`; the rest
-is built in `chapter_01.py`, with `ask`, `right` and `wrong`; no figure in them is typed: the right one is
-computed there, and so are those that typical mistakes lead to.
+The tables of `chapter_01.toml` are the questions of chapter 1, in order. No figure is typed there. In the
+table `allowed_pairs`, `{allowed:0}` is what the function `allowed_pairs` of `chapter_01.py` gives under that
+name: it computes the right figure and those that typical mistakes lead to.
 """
 
+import tomllib
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
-from lib.quizzes.question import Choice, Question, ask, right, wrong
+from lib.quizzes.question import Choice, Question, ask, filled, right, wrong
 
 CHAPTERS = ("01", "02", "03", "04", "05")
 
@@ -20,4 +22,6 @@ def questions(chapter: str) -> tuple[Question, ...]:
     """The questions of a chapter, "01" to "05"."""
     if chapter not in CHAPTERS:
         raise ValueError(f"chapter must be one of {', '.join(CHAPTERS)}, got {chapter!r}")
-    return tuple(import_module(f"lib.quizzes.chapter_{chapter}").questions())
+    module = import_module(f"lib.quizzes.chapter_{chapter}")
+    tables = tomllib.loads(Path(__file__).with_name(f"chapter_{chapter}.toml").read_text(encoding="utf-8"))
+    return tuple(filled(table, getattr(module, name, dict)()) for name, table in tables.items())

@@ -1,9 +1,13 @@
 """What a question is: its text, its choices with their explanations, and the section that answers it."""
 
 import hashlib
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from lib.numbers import pt
+
+Figures = dict[str, Any]  # what a chapter computes for a question, by the names in its text
 
 
 @dataclass(frozen=True)
@@ -44,19 +48,28 @@ def ask(text: str, *choices: Choice, section: str) -> Question:
     return Question(text, tuple(sorted(choices, key=lambda choice: _shuffled(text + choice.text))), section)
 
 
-def read(module: str | Path) -> dict[str, Question]:
-    """The questions of a chapter that hold no figure, by name, from the text beside its module."""
-    texts = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {
-        name: ask(
-            question["text"],
-            *(right(*choice) for choice in question["right"].items()),
-            *(wrong(*choice) for choice in question["wrong"].items()),
-            section=question["section"],
-        )
-        for name, question in texts.items()
-    }
-
-
 def _shuffled(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def filled(table: dict[str, Any], figures: Figures) -> Question:
+    """The question of a table of texts, with its figures in them."""
+
+    def fill(text: str) -> str:
+        return _InPortuguese().vformat(text, (), figures)
+
+    choices = [
+        kind(fill(text), fill(why))
+        for kind, texts in ((right, table["right"]), (wrong, table["wrong"]))
+        for text, why in texts.items()
+    ]
+    return ask(fill(table["text"]), *choices, section=table["section"])
+
+
+class _InPortuguese(Formatter):
+    """`{x:3}` is a figure with three decimals, `{x:%}` a percentage; `{x}` stays as it is."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "%":
+            return f"{pt(100 * value, 0)}%"
+        return pt(value, int(format_spec)) if format_spec else str(value)

@@ -2,15 +2,15 @@
 
 import ast
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
+import torch
 
 from lib import quizzes
+from lib.experiments.wrong_masks import mistaken_weights
 from lib.numbers import pt
 from lib.quizzes import CHAPTERS, ask, questions, right, wrong
-from lib.quizzes.question import read
 from tests.lib.quizzes.giveaways import giveaways, luck
 from tests.trust.pages import BOOK, read_page
 
@@ -64,9 +64,15 @@ def test_every_chapter_has_at_least_eight_different_questions(chapter):
     assert len(set(texts)) == len(texts) >= 8
 
 
-def test_every_chapter_and_every_written_question_is_used():
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_every_function_gives_the_figures_of_a_question(path):
+    functions = re.findall(r"(?m)^def ([a-z]\w*)", path.read_text(encoding="utf-8"))
+    tables = re.findall(r"(?m)^\[(\w+)\]$", path.with_suffix(".toml").read_text(encoding="utf-8"))
+    assert functions and set(functions) <= set(tables)
+
+
+def test_there_is_one_module_per_chapter():
     assert [path.stem for path in MODULES] == [f"chapter_{chapter}" for chapter in CHAPTERS]
-    assert {question for path in MODULES for question in read(path).values()} <= set(ALL)
 
 
 def test_an_unknown_chapter_is_named():
@@ -99,12 +105,27 @@ def typed_figures(source: str) -> list[str]:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_no_figure_is_typed(path):
     assert typed_figures(path.read_text(encoding="utf-8")) == []
-    written = tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
-    assert not re.search(r"[0-9]", str(written))
+    assert typed_in_texts(path.with_suffix(".toml").read_text(encoding="utf-8")) == []
+
+
+def typed_in_texts(tables: str) -> list[str]:
+    """The lines with a digit outside the braces of a computed figure, comments apart."""
+    lines = [line for line in tables.splitlines() if not line.startswith("#")]
+    return [line for line in lines if re.search(r"[0-9]", re.sub(r"\{.*?\}", "", line))]
 
 
 def test_a_typed_figure_is_found():
     assert typed_figures('"""Chapter 1."""\nright("12%", f"{x} e 3")') == ["12%", " e 3"]
+    fine, typed = 'right."{n:0} de {n}" = "b"', 'wrong."{n:0}" = "{x} e 3"'
+    assert typed_in_texts(f"# 1\n{fine}\n{typed}") == [typed]
+
+
+def test_only_a_forgotten_mask_leaves_every_row_summing_to_one():
+    """As the question on the sums of rows says."""
+    scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    kinds = ("esquecida", "depois", "invertida", "diagonal")
+    whole = [k for k in kinds if torch.allclose(mistaken_weights(k, scores).sum(-1), torch.ones(4).double())]
+    assert whole == ["esquecida"]
 
 
 @pytest.mark.parametrize("question", ALL, ids=lambda question: question.text[:40])
