@@ -169,33 +169,26 @@ def check_mark_spans(student: Student) -> None:
     def marked(spans: list, allowed: list, budget: int) -> list:
         return student(trechos=spans, permitidas=allowed, orcamento=budget)
 
-    free = [True] * 8
-    student.expect(
-        marked([(2, 3)], free, 8),
-        _bits("00111000"),
-        so_o_inicio=_bits("00100000"),
-        um_a_mais=_bits("00111100"),
-        um_a_menos=_bits("00110000"),
+    def expect(spans: list, right: str, allowed: list, budget: int, **mistakes: str | list[int]) -> None:
+        known = {name: _bits(x) if isinstance(x, str) else x for name, x in mistakes.items()}
+        student.expect(marked(spans, allowed, budget), _bits(right), **known)
+
+    free, walled = _bits("11111111"), _bits("01110110")
+    expect(
+        [(2, 3)],
+        "00111000",
+        free,
+        budget=8,
+        so_o_inicio="00100000",
+        um_a_mais="00111100",
+        um_a_menos="00110000",
         indices=[2, 3, 4],
     )
-    student.expect(marked([(6, 3)], free, 8), _bits("00000011"), da_a_volta=_bits("10000011"))
-    student.expect(
-        marked([(0, 3), (5, 3)], free, 4),
-        _bits("11100100"),
-        estoura=_bits("11100111"),
-        descarta=_bits("11100000"),
-    )
-    student.expect(
-        marked([(1, 3), (2, 3), (6, 2)], free, 6), _bits("01111011"), conta_duas_vezes=_bits("01111000")
-    )
-    student.expect(marked([(5, 2), (0, 3)], free, 3), _bits("10000110"), fora_de_ordem=_bits("11100000"))
-    walled = [False, True, True, True, False, True, True, False]
-    student.expect(
-        marked([(2, 4), (6, 2)], walled, 8),
-        _bits("00110010"),
-        especiais=_bits("00111111"),
-        atravessa=_bits("00110110"),
-    )
+    expect([(6, 3)], "00000011", free, budget=8, da_a_volta="10000011")
+    expect([(0, 3), (5, 3)], "11100100", free, budget=4, estoura="11100111", descarta="11100000")
+    expect([(1, 3), (2, 3), (6, 2)], "01111011", free, budget=6, conta_duas_vezes="01111000")
+    expect([(5, 2), (0, 3)], "10000110", free, budget=3, fora_de_ordem="11100000")
+    expect([(2, 4), (6, 2)], "00110010", walled, budget=8, especiais="00111111", atravessa="00110110")
     for g in student.randoms():
         spans = [tuple(torch.randint(1, 6, (2,), generator=g).tolist()) for _ in range(3)]
         budget = int(torch.randint(1, 6, (), generator=g))

@@ -1,7 +1,6 @@
 """Checkers of chapter 3: WordPiece, input embeddings, heads, pooling and parameters."""
 
 import torch
-from torch import Tensor
 
 from lib.encoder import Config
 from lib.exercises.student import Student, checker, number_checker
@@ -92,28 +91,26 @@ def check_split_heads(student: Student) -> None:
 @checker
 def check_mean_pool(student: Student) -> None:
     fixed = torch.tensor([[[2.0, 0.0], [4.0, 6.0], [9.0, 9.0]], [[1.0, 1.0], [2.0, 3.0], [6.0, 2.0]]])
-    real = torch.tensor([[True, True, False], [True, True, True]])
-    _expect_pooled(student, fixed, real)
-    for g in student.randoms():
-        lengths = torch.randint(1, 6, (3, 1), generator=g)
-        _expect_pooled(student, torch.randn(3, 5, 4, generator=g), torch.arange(5) < lengths)
-
-
-def _expect_pooled(student: Student, hidden: Tensor, real: Tensor) -> None:
-    total = (hidden * real[..., None]).sum(1)
-    student.expect(
-        student(H=hidden, real=real),
-        torch.stack([h[r].mean(0) for h, r in zip(hidden, real, strict=True)]),
-        com_padding=hidden.mean(1),
-        divide_por_n=total / hidden.shape[1],
-        sem_dividir=total,
-        primeiro=hidden[:, 0],
-        do_lote=total / real.sum(),
-        eixo=hidden.mean(-1),
-        maximo=hidden.masked_fill(~real[..., None], -torch.inf).amax(1),
-        invertida=(hidden * ~real[..., None]).sum(1) / (~real).sum(1, keepdim=True),
-        media_geral=hidden[real].mean(0),
-    )
+    cases = [(fixed, torch.tensor([2, 3]))]
+    cases += [
+        (torch.randn(3, 5, 4, generator=g), torch.randint(1, 6, (3,), generator=g)) for g in student.randoms()
+    ]
+    for hidden, lengths in cases:
+        real = torch.arange(hidden.shape[1]) < lengths[:, None]
+        total = (hidden * real[..., None]).sum(1)
+        student.expect(
+            student(H=hidden, real=real),
+            torch.stack([h[r].mean(0) for h, r in zip(hidden, real, strict=True)]),
+            com_padding=hidden.mean(1),
+            divide_por_n=total / hidden.shape[1],
+            sem_dividir=total,
+            primeiro=hidden[:, 0],
+            do_lote=total / real.sum(),
+            eixo=hidden.mean(-1),
+            maximo=hidden.masked_fill(~real[..., None], -torch.inf).amax(1),
+            invertida=(hidden * ~real[..., None]).sum(1) / (~real).sum(1, keepdim=True),
+            media_geral=hidden[real].mean(0),
+        )
 
 
 @checker

@@ -101,32 +101,31 @@ def check_loss_gradient(student: Student) -> None:
 
 @checker
 def check_perplexity(student: Student) -> None:
-    losses = torch.tensor([[1.0, 3.0, 2.0, 2.0], [0.5, 9.0, 9.0, 9.0]]) * math.log(2.0)
-    real = torch.tensor([[True, True, True, True], [True, False, False, False]])
-    _expect_perplexity(student, losses, real)
-    for g in student.randoms():
-        lengths = torch.randint(1, 5, (3, 1), generator=g)
-        _expect_perplexity(student, 2 * torch.rand(3, 5, generator=g) + 0.1, torch.arange(5) < lengths)
-
-
-def _expect_perplexity(student: Student, losses: Tensor, real: Tensor) -> None:
-    mean = losses[real].mean()
-    by_sentence = (losses * real).sum(1) / real.sum(1)
-    student.expect(
-        student(perdas=losses, real=real),
-        mean.exp(),
-        com_padding=losses.mean().exp(),
-        invertida=losses[~real].mean().exp(),
-        padding_no_denominador=((losses * real).sum() / losses.numel()).exp(),
-        media_das_exponenciais=losses[real].exp().mean(),
-        por_frase=by_sentence.mean().exp(),
-        por_frase_media=by_sentence.exp().mean(),
-        uma_por_frase=by_sentence.exp(),
-        base_dois=2**mean,
-        sem_exponencial=mean,
-        soma=losses[real].sum().exp(),
-        sinal=(-mean).exp(),
-    )
+    fixed = torch.tensor([[1.0, 3.0, 2.0, 2.0], [0.5, 9.0, 9.0, 9.0]]) * math.log(2.0)
+    cases = [(fixed, torch.tensor([4, 1]))]
+    cases += [
+        (2 * torch.rand(3, 5, generator=g) + 0.1, torch.randint(1, 5, (3,), generator=g))
+        for g in student.randoms()
+    ]
+    for losses, lengths in cases:
+        real = torch.arange(losses.shape[1]) < lengths[:, None]
+        mean = losses[real].mean()
+        by_sentence = (losses * real).sum(1) / real.sum(1)
+        student.expect(
+            student(perdas=losses, real=real),
+            mean.exp(),
+            com_padding=losses.mean().exp(),
+            invertida=losses[~real].mean().exp(),
+            padding_no_denominador=((losses * real).sum() / losses.numel()).exp(),
+            media_das_exponenciais=losses[real].exp().mean(),
+            por_frase=by_sentence.mean().exp(),
+            por_frase_media=by_sentence.exp().mean(),
+            uma_por_frase=by_sentence.exp(),
+            base_dois=2**mean,
+            sem_exponencial=mean,
+            soma=losses[real].sum().exp(),
+            sinal=(-mean).exp(),
+        )
 
 
 @checker

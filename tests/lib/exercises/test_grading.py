@@ -222,13 +222,15 @@ def tags(page):
 
 def test_file_names_are_only_names(tmp_path, capsys):
     for name in (*NAMES, b"latin-\xe7.ipynb".decode(errors="surrogateescape")):
-        (tmp_path / name).write_text('{"cells": [], "\\ud800": 1}')
+        (tmp_path / name).mkdir()  # refused before a process is started for it
+    (tmp_path / "x.ipynb").write_text('{"cells": [], "\\ud800": 1}')
     assert main(["grade", str(tmp_path), "--jobs", "2"]) == 0
     with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     names = {row["caderno"] for row in rows}
-    assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb"}
-    assert {row["detalhe"] for row in rows} == {"o caderno não tem nenhum exercício do curso"}
+    assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb", "x.ipynb"}
+    details = {row["detalhe"] for row in rows}
+    assert details == {"não é um arquivo comum", "o caderno não tem nenhum exercício do curso"}
     assert "script" not in tags(tmp_path / "grades.html")
     assert len(capsys.readouterr().out.splitlines()) == len(rows)
 

@@ -5,10 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-import torch
 
 from lib import quizzes
-from lib.experiments.wrong_masks import mistaken_weights
 from lib.numbers import pt
 from lib.quizzes import CHAPTERS, ask, questions, right, wrong
 from tests.lib.quizzes.giveaways import giveaways, luck
@@ -118,14 +116,6 @@ def test_a_typed_figure_is_found():
     assert typed_figures('"""Chapter 1."""\nright("12%", f"{x} e 3")') == ["12%", " e 3"]
     fine, typed = 'right."{n:0} de {n}" = "b"', 'wrong."{n:0}" = "{x} e 3"'
     assert typed_in_texts(f"# 1\n{fine}\n{typed}") == [typed]
-
-
-def test_only_a_forgotten_mask_leaves_every_row_summing_to_one():
-    """As the question on the sums of rows says."""
-    scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    kinds = ("esquecida", "depois", "invertida", "diagonal")
-    whole = [k for k in kinds if torch.allclose(mistaken_weights(k, scores).sum(-1), torch.ones(4).double())]
-    assert whole == ["esquecida"]
 
 
 @pytest.mark.parametrize("question", ALL, ids=lambda question: question.text[:40])

@@ -38,11 +38,6 @@ def _real(lengths, n):
     return torch.stack([torch.arange(n) < length for length in lengths])
 
 
-def _softmax_in_place(s):
-    s -= s.max(-1, keepdim=True).values
-    return s.exp() / s.exp().sum(-1, keepdim=True)
-
-
 WRONG = {
     "causal_mask": [
         ("invertida", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
@@ -86,7 +81,7 @@ WRONG = {
         ("pronta", lambda s: getattr(torch, "soft" + "max")(s, -1)),
         ("instavel", lambda s: (e := s.clamp(-50, 50).exp()) / e.sum(-1, keepdim=True)),
         ("valor", lambda s: (e := (s - s.amax(-1, keepdim=True)).exp()) / (e.sum(-1, keepdim=True) + 0.01)),
-        ("altera_entrada", _softmax_in_place),
+        ("altera_entrada", lambda s: (e := s.sub_(s.amax(-1, keepdim=True)).exp()) / e.sum(-1, keepdim=True)),
         ("excecao", lambda s: s.exp() / s.exp().sum(1)),
         ("valor", lambda s: torch.sigmoid(s)),
     ],

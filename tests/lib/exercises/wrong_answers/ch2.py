@@ -11,11 +11,6 @@ def _segments(first, second):
     return [0] * first + [1] * second
 
 
-def _labels_in_place(ids, chosen):
-    ids[~chosen] = -100
-    return ids
-
-
 def _draw(ids, rate, g):
     return torch.rand(ids.shape, generator=g) < rate
 
@@ -48,16 +43,16 @@ def _corrupt(shares, *, words=None, outside=False, one_word=False, one_draw=Fals
 def _two_draws(ids, chosen, mask_id, words, g):
     """Ten per cent random first; of the rest, ten per cent kept: 81/10/9."""
     out = ids.clone()
-    random = chosen & (torch.rand(ids.shape, generator=g) < 0.1)
-    masked = chosen & ~random & (torch.rand(ids.shape, generator=g) < 0.9)
+    random = chosen & _draw(ids, 0.1, g)
+    masked = chosen & ~random & _draw(ids, 0.9, g)
     out[random] = words[torch.randint(len(words), (int(random.sum()),), generator=g)]
     out[masked] = mask_id
     return out
 
 
 def _share_of_the_rest(ids, chosen, mask_id, words, g):
-    masked = torch.rand(ids.shape, generator=g) < 0.8
-    random = torch.rand(ids.shape, generator=g) < 0.1
+    masked = _draw(ids, 0.8, g)
+    random = _draw(ids, 0.1, g)
     drawn = words[torch.randint(len(words), ids.shape, generator=g)]
     return torch.where(chosen, torch.where(masked, mask_id, torch.where(random, drawn, ids)), ids)
 
@@ -69,16 +64,11 @@ def _word_of_the_same_draw(ids, chosen, mask_id, words, g):
     return torch.where(chosen, new, ids)
 
 
-def _corrupt_in_place(ids, chosen, mask_id, words, g):
-    ids[chosen & (torch.rand(ids.shape, generator=g) < 0.8)] = mask_id
-    return ids
-
-
 def _as_transformers(ids, chosen, mask_id, words, g):
     """Two draws done right: half of the rest."""
     out = ids.clone()
-    masked = chosen & (torch.rand(ids.shape, generator=g) < 0.8)
-    random = chosen & ~masked & (torch.rand(ids.shape, generator=g) < 0.5)
+    masked = chosen & _draw(ids, 0.8, g)
+    random = chosen & ~masked & _draw(ids, 0.5, g)
     out[masked] = mask_id
     out[random] = words[torch.randint(len(words), ids.shape, generator=g)][random]
     return out
@@ -105,26 +95,6 @@ def _spans(
     return out
 
 
-def _wraps(spans, allowed, budget):
-    out = [False] * len(allowed)
-    for start, length in spans:
-        for i in range(start, start + length):
-            out[i % len(allowed)] = True
-    return out
-
-
-def _until_length(spans, allowed, budget):
-    out = [False] * len(allowed)
-    for start, end in spans:
-        for i in range(start, end):
-            out[i] = True
-    return out
-
-
-def _starts(spans, allowed, budget):
-    return [i in {start for start, _ in spans} for i in range(len(allowed))]
-
-
 def _set_of_places(spans, allowed, budget):
     places = []
     for start, length in spans:
@@ -144,7 +114,7 @@ WRONG = {
         ("menos_um", lambda ids, c: ids.masked_fill(~c, -1)),
         ("marcas", lambda ids, c: torch.full_like(ids, -100).masked_fill(c, 1)),
         ("so_as_escolhidas", lambda ids, c: torch.masked_select(ids, c)),
-        ("altera_entrada", _labels_in_place),
+        ("altera_entrada", lambda ids, c: ids.masked_fill_(~c, -100)),
         ("dtype", lambda ids, c: torch.where(c, ids.float(), -100.0)),
         ("valor", lambda ids, c: ids.masked_fill(~c, 100)),
     ],
@@ -186,7 +156,7 @@ WRONG = {
         ("palavra_de_fora", lambda ids, c, m, w, g: _as_transformers(ids, c, m, w[:-1], g)),
         ("mask_fixo", lambda ids, c, m, w, g: _as_transformers(ids, c, 4, w, g)),
         ("uma_palavra", _word_of_the_same_draw),
-        ("altera_entrada", _corrupt_in_place),
+        ("altera_entrada", lambda ids, c, m, w, g: ids.masked_fill_(c & _draw(ids, 0.8, g), m)),
     ],
     "sentence_pair": [
         ("sem_sep_final", lambda a, b, c, s: ([c, *a, s, *b], _segments(len(a) + 2, len(b)))),
@@ -206,12 +176,12 @@ WRONG = {
         ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
     ],
     "mark_spans": [
-        ("so_o_inicio", _starts),
-        ("so_o_inicio", _until_length),
+        ("so_o_inicio", lambda t, p, o: [i in dict(t) for i in range(len(p))]),
+        ("so_o_inicio", lambda t, p, o: [any(a <= i < b for a, b in t) for i in range(len(p))]),
         ("um_a_mais", lambda t, p, o: _spans(t, p, o, more=1)),
         ("um_a_menos", lambda t, p, o: _spans(t, p, o, more=-1)),
         ("indices", lambda t, p, o: [i for i, x in enumerate(_spans(t, p, o)) if x]),
-        ("da_a_volta", _wraps),
+        ("da_a_volta", lambda t, p, o: [any((i - a) % len(p) < n for a, n in t) for i in range(len(p))]),
         ("estoura", lambda t, p, o: _spans(t, p, o, whole=True)),
         ("descarta", lambda t, p, o: _spans(t, p, o, drop=True)),
         ("conta_duas_vezes", lambda t, p, o: _spans(t, p, o, twice=True)),

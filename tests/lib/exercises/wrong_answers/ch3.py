@@ -57,17 +57,6 @@ def _from_the_right(word, vocabulary):
     return pieces
 
 
-def _only_first(word, vocabulary):
-    for end in range(len(word), 0, -1):
-        if word[:end] in vocabulary:
-            return [word[:end]]
-    return ["[UNK]"]
-
-
-def _only_whole(word, vocabulary):
-    return [word] if word in vocabulary else ["[UNK]"]
-
-
 def _recursive(word, vocabulary, prefix=""):
     for end in range(len(word), 0, -1):
         if prefix + word[:end] in vocabulary:
@@ -90,11 +79,6 @@ def _by_parts(V, P, S, d, d_ff, L):
     linear = [(d, d)] * 4 + [(d, d_ff), (d_ff, d)]
     block = sum(a * b + b for a, b in linear) + 2 * 2 * d
     return sum(n * d for n in (V, P, S)) + 2 * d + sum(block for _ in range(L))
-
-
-def _pooled_in_place(H, real):
-    H[~real] = 0
-    return H.sum(1) / real.sum(1, keepdim=True)
 
 
 WRONG = {
@@ -126,8 +110,8 @@ WRONG = {
             ],
         ),
         ("menor_primeiro", lambda w, v: _cut(w, v, short=True)),
-        ("so_o_primeiro", _only_first),
-        ("unk", _only_whole),
+        ("so_o_primeiro", lambda w, v: [next((w[:e] for e in range(len(w), 0, -1) if w[:e] in v), "[UNK]")]),
+        ("unk", lambda w, v: [w] if w in v else ["[UNK]"]),
         ("unk_parcial", lambda w, v: _cut(w, v, on_fail="partial")),
         ("pula", lambda w, v: _cut(w, v, on_fail="skip")),
         ("pula", lambda w, v: _cut(w, v, on_fail="stop")),
@@ -158,7 +142,7 @@ WRONG = {
         ("maximo", lambda H, r: torch.where(r[..., None], H, -1e9).max(1).values),
         ("invertida", lambda H, r: H.masked_fill(r[..., None], 0).sum(1) / (~r).sum(1)[:, None]),
         ("media_geral", lambda H, r: H[r].mean(dim=0)),
-        ("altera_entrada", _pooled_in_place),
+        ("altera_entrada", lambda H, r: H.masked_fill_(~r[..., None], 0).sum(1) / r.sum(1, keepdim=True)),
         ("excecao", lambda H, r: (H * r).sum(1) / r.sum(1)),
         # A real zero is not padding.
         ("valor", lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1)),

@@ -6,43 +6,14 @@ import torch
 from torch.nn import functional as F
 
 
-def _kept(logits, targets):
-    keep = targets != -100
-    return logits[keep], targets[keep]
-
-
-def _each(logits, targets):
-    return F.cross_entropy(logits, targets, ignore_index=-100, reduction="none")
-
-
 def _right(logits, targets):
-    logits, targets = _kept(logits, targets)
-    return logits.softmax(-1)[torch.arange(len(targets)), targets]
-
-
-def _naive(logits, targets):
-    logits, targets = _kept(logits, targets)
-    p = logits.exp() / logits.exp().sum(-1, keepdim=True)
-    return -p[torch.arange(len(targets)), targets].log().mean()
+    keep = targets != -100
+    return logits[keep].softmax(-1).gather(1, targets[keep][:, None])
 
 
 def _loop(logits, targets):
     losses = [-torch.log_softmax(u, -1)[t] for u, t in zip(logits, targets, strict=True) if t != -100]
     return sum(losses) / len(losses)
-
-
-def _without_filter(logits, targets):
-    return -logits.log_softmax(-1)[torch.arange(len(targets)), targets.clamp(min=0)].mean()
-
-
-def _negative_index(logits, targets):
-    index = torch.where(targets == -100, -1, targets)
-    return -logits.log_softmax(-1)[torch.arange(len(targets)), index].mean()
-
-
-def _wrong_axis(logits, targets):
-    keep = targets != -100
-    return -logits.log_softmax(0)[keep][torch.arange(int(keep.sum())), targets[keep]].mean()
 
 
 def _one_hot(logits, target):
@@ -66,10 +37,6 @@ def _drop_impossible(p, q):
     return (p[keep] * (p[keep] / q[keep]).log()).sum()
 
 
-def _drop_for_entropy(p, q):
-    return torch.special.entr(p).sum()
-
-
 WRONG = {
     "shift": [
         ("lado_errado", lambda ids: (ids[:, 1:], ids[:, :-1])),
@@ -88,7 +55,7 @@ WRONG = {
         ("forma", lambda ids: (ids[:, :-1], ids[:, 1:], ids)),
     ],
     "cross_entropy": [
-        ("todas_as_posicoes", lambda u, y: _each(u, y).mean()),
+        ("todas_as_posicoes", lambda u, y: F.cross_entropy(u, y, reduction="none").mean()),
         ("soma", lambda u, y: F.cross_entropy(u, y, reduction="sum")),
         ("sinal", lambda u, y: _right(u, y).log().mean()),
         ("bits", lambda u, y: -_right(u, y).log2().mean()),
@@ -99,12 +66,12 @@ WRONG = {
         ("valor", lambda u, y: F.cross_entropy(u, y, label_smoothing=0.1)),
         ("valor", lambda u, y: F.cross_entropy(u[:-1], y[:-1])),
         ("softmax_duas_vezes", lambda u, y: F.cross_entropy(u.softmax(-1), y)),
-        ("eixo", _wrong_axis),
-        ("so_o_logit", lambda u, y: -_kept(u, y)[0].gather(1, _kept(u, y)[1][:, None]).mean()),
-        ("ignora_o_ignorar", _without_filter),
-        ("ignorar_como_indice", _negative_index),
-        ("por_posicao", lambda u, y: -_right(u, y).log()),
-        ("instavel", _naive),
+        ("eixo", lambda u, y: F.nll_loss(u.log_softmax(0), y)),
+        ("so_o_logit", lambda u, y: F.nll_loss(u, y)),
+        ("ignora_o_ignorar", lambda u, y: F.cross_entropy(u, y.clamp(min=0))),
+        ("ignorar_como_indice", lambda u, y: F.cross_entropy(u, torch.where(y == -100, u.shape[1] - 1, y))),
+        ("por_posicao", lambda u, y: -_right(u, y)[:, 0].log()),
+        ("instavel", lambda u, y: F.nll_loss((u.exp() / u.exp().sum(-1, keepdim=True)).log(), y)),
         ("zero_na_probabilidade", lambda u, y: -_right(u, y).log().mean()),
         ("excecao", lambda u, y: -u.log_softmax(-1).gather(1, y[:, None]).mean()),
         ("sem_retorno", lambda u, y: None),
@@ -144,7 +111,7 @@ WRONG = {
     "divergence": [
         ("trocada", lambda p, q: (q * (q / p).log()).sum()),
         ("entropia_cruzada", lambda p, q: -(p * q.log()).sum()),
-        ("entropia", _drop_for_entropy),
+        ("entropia", lambda p, q: torch.special.entr(p).sum()),
         ("sinal", lambda p, q: (p * (q / p).log()).sum()),
         ("bits", lambda p, q: (p * (p / q).log2()).sum()),
         ("media", lambda p, q: F.kl_div(q.log(), p)),

@@ -18,23 +18,6 @@ def _aligned(words, labels, *, special=-100, inside=-100, skip=False):
     return out
 
 
-def _last_piece(words, labels):
-    return [
-        -100 if w is None or w == n else labels[w] for w, n in zip(words, [*words[1:], None], strict=True)
-    ]
-
-
-def _falsy_zero(words, labels):
-    return [
-        labels[w] if w and w != before else -100 for w, before in zip(words, [None, *words], strict=False)
-    ]
-
-
-def _in_order(words, labels):
-    labels = iter(labels)
-    return [next(labels, -100) for _ in words]
-
-
 def _nearest(vectors, i, similarity):
     scores = [-math.inf if j == i else float(similarity(vectors[i], v)) for j, v in enumerate(vectors)]
     return scores.index(max(scores))
@@ -75,11 +58,6 @@ def _unordered(start, end, longest):
     return max(pairs, key=lambda p: float(start[p[0]] + end[p[1]]))
 
 
-def _one_token(start, end, longest):
-    i = int((start + end).argmax())
-    return i, i
-
-
 def _by_table(start, end, longest):
     n = len(start)
     table = start[:, None] + end[None]
@@ -118,13 +96,19 @@ def _wrong(**options):
 WRONG = {
     "subword_labels": [
         ("repete", lambda w, y: [-100 if x is None else y[x] for x in w]),
-        ("ultima", _last_piece),
+        (
+            "ultima",
+            lambda w, y: [-100 if x in (None, n) else y[x] for x, n in zip(w, [*w[1:], None], strict=True)],
+        ),
         ("especiais_zero", lambda w, y: _aligned(w, y, special=0)),
         ("continuacao_zero", lambda w, y: _aligned(w, y, inside=0)),
         ("sem_especiais", lambda w, y: _aligned(w, y, skip=True)),
-        ("palavra_zero", _falsy_zero),
+        (
+            "palavra_zero",
+            lambda w, y: [y[x] if x and x != b else -100 for x, b in zip(w, [None, *w], strict=False)],
+        ),
         ("por_palavra", lambda w, y: list(y)),
-        ("em_ordem", _in_order),
+        ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
         ("excecao", lambda w, y: [y[x] for x in w]),
         ("valor", lambda w, y: _aligned(w, y, special=-1)),
         ("valor", lambda w, y: [label or -100 for label in _aligned(w, y)]),  # the class zero is a class
@@ -167,7 +151,7 @@ WRONG = {
         ("sem_limite", lambda s, e, n: _span(s, e, 3)),  # only the example's limit
         ("fim_primeiro", _end_first),
         ("valor", lambda s, e, n: tuple(1 + i for i in _span(s[1:], e[1:], n))),  # never the first token
-        ("so_um_token", _one_token),
+        ("so_um_token", lambda s, e, n: (int((s + e).argmax()),) * 2),
         ("produto", lambda s, e, n: _span(s, e, n, product=True)),
         ("inicio_primeiro", _start_first),
         ("trocados", lambda s, e, n: _span(s, e, n)[::-1]),
