@@ -1,16 +1,7 @@
 // @ts-check
-// Accessibility that ipywidgets and the theme leave out: names for sliders, keyboard access to boxes that scroll
-// sideways, and focus that stays where it was.
+// Accessibility that the theme leaves out: keyboard access to boxes that scroll sideways, and focus that stays
+// where it was.
 (() => {
-  const nameSliders = () => {
-    for (const slider of document.querySelectorAll(".widget-hslider, .widget-vslider")) {
-      const name = slider.querySelector(".widget-label")?.textContent.trim();
-      for (const handle of slider.querySelectorAll(".noUi-handle:not([aria-label])")) {
-        if (name) handle.setAttribute("aria-label", name);
-      }
-    }
-  };
-
   const focusScrollers = () => {
     const boxes =
       ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, mjx-container[display]";
@@ -23,7 +14,6 @@
   const root = document.documentElement.dataset;
 
   const mend = () => {
-    nameSliders();
     focusScrollers();
     root.mended = "now";
   };

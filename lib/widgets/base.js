@@ -1,20 +1,8 @@
 // @ts-check
 // What the course's widgets share: numbers in Portuguese, a safe softmax, elements whose text is never markup,
-// keys of a grid, listeners that end with their view. `base.py` puts this file in front of each widget's own.
+// keys of a grid, views whose listeners end with them. `base.py` puts this file in front of each widget's own.
 
-const SUPERSCRIPTS = {
-  "-": "⁻",
-  0: "⁰",
-  1: "¹",
-  2: "²",
-  3: "³",
-  4: "⁴",
-  5: "⁵",
-  6: "⁶",
-  7: "⁷",
-  8: "⁸",
-  9: "⁹",
-};
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /**
  * 0.5 → "0,500"; -Infinity → "−∞"; with `tiny`, 3e-7 → "3,0·10⁻⁷" where fixed digits would show only zeros.
@@ -28,8 +16,8 @@ export function formatNumber(x, digits, { tiny = false } = {}) {
   let text = scientific ? size.toExponential(1) : size.toFixed(digits);
   const negative = x < 0 && /[1-9]/.test(text);
   if (scientific) {
-    const [mantissa, exponent] = text.split("e");
-    text = `${mantissa}·10${[...exponent.replace("+", "")].map((c) => SUPERSCRIPTS[c]).join("")}`;
+    const [mantissa, exponent] = text.replace("+", "").replace("e-", "e⁻").split("e");
+    text = `${mantissa}·10${exponent.replaceAll(/\d/g, (c) => SUPERSCRIPTS[c])}`;
   }
   return (negative ? "−" : "") + text.replace(".", ",");
 }
@@ -59,6 +47,35 @@ export function element(tag, attributes = {}, ...children) {
   return el;
 }
 
+/** A box to write in, for a `field`. @param {string} name */
+export const textBox = (name) =>
+  element("input", { type: "text", "aria-label": name, spellcheck: "false", autocomplete: "off" });
+
+/** A control with its label before it, which a screen reader knows from the control. */
+export const field = (label, control) =>
+  element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, label), control);
+
+/** A table of numbers; a column without a name has an empty cell for its head. */
+export function numbersTable(caption, columns, body) {
+  const head = columns.map((name) => (name ? element("th", { scope: "col" }, name) : element("td")));
+  const rows = columns.length ? [element("thead", {}, element("tr", {}, ...head)), body] : [body];
+  return element("table", { class: "cw-numbers" }, element("caption", {}, caption), ...rows);
+}
+
+/** Figures with their titles: the list, and by name the element of each, which `draw` fills. */
+export function figures(titles) {
+  const cells = Object.fromEntries(
+    Object.keys(titles).map((name) => [name, element("dd", { "data-fact": name })]),
+  );
+  const items = Object.entries(titles).map(([name, title]) =>
+    element("div", {}, element("dt", {}, title), cells[name]),
+  );
+  return { cells, list: element("dl", { class: "cw-figures" }, ...items) };
+}
+
+/** The number from 0 to `most` that is nearest to `k`. */
+export const clamp = (k, most) => Math.min(Math.max(k, 0), most);
+
 /**
  * The cell that `key` leads to from (i, j) in a grid, or null if the key is not one of the grid's.
  * @param {{ key: string, ctrlKey: boolean }} event
@@ -80,24 +97,51 @@ export function moveInGrid({ key, ctrlKey }, [i, j], rows, columns) {
     PageDown: [rows - 1, j],
   }[key];
   if (!to) return null;
-  return [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), last)];
+  return [clamp(to[0], rows - 1), clamp(to[1], last)];
 }
 
-/** Listeners on elements (through `signal`) and on the model that all end when the view does. */
-export function lifecycle(model) {
-  const controller = new AbortController();
-  const { signal } = controller;
-  return {
-    signal,
-    onChange(names, callback) {
-      for (const name of names) model.on(`change:${name}`, callback);
-      signal.addEventListener("abort", () => {
-        for (const name of names) model.off(`change:${name}`, callback);
-      });
-    },
-    end: () => controller.abort(),
-  };
+/** A view of the model, all of it under `root`; its listeners, on elements and on the model, end with it. */
+export class View {
+  constructor(model, attributes) {
+    this.model = model;
+    this.life = new AbortController();
+    this.signal = this.life.signal;
+    this.root = element("div", attributes);
+  }
+
+  /** Put an element at the end of the view. @template {Node} N @param {N} node */
+  add(node) {
+    this.root.append(node);
+    return node;
+  }
+
+  set(values) {
+    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
+    this.model.save_changes();
+  }
+
+  on(target, type, listener) {
+    target.addEventListener(type, listener, { signal: this.signal });
+  }
+
+  onChange(names, callback) {
+    for (const name of names) this.model.on(`change:${name}`, callback);
+    this.signal.addEventListener("abort", () => {
+      for (const name of names) this.model.off(`change:${name}`, callback);
+    });
+  }
 }
+
+/** What anywidget calls to draw a view of this kind, and gets the way to end it from. */
+export const rendererOf =
+  (Kind) =>
+  ({ model, el }) => {
+    const view = new Kind(model);
+    view.listen();
+    el.append(view.root);
+    nameSliders(el, view.signal);
+    return () => view.life.abort();
+  };
 
 /**
  * ipywidgets' sliders have no accessible name, announce the index of an option instead of its label, and put a

@@ -1,4 +1,4 @@
-"""What every widget of the course shares: its JavaScript and style put together, and a checkable repr.
+"""What every widget of the course shares: JavaScript and style put together, controls, and a checkable repr.
 
 **Code.** A widget is a Python class plus `<name>.js` and `<name>.css` beside it; what the widgets have in
 common is in `base.js` and `base.css`. All of them are real files, and the `.js` ones real ES modules. A
@@ -12,15 +12,20 @@ from the live state or from the one that a notebook stores. A notebook whose sto
 makes today has another fingerprint, even if all that changed is the JavaScript.
 """
 
+import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anywidget
 import ipywidgets
+from ipywidgets import Dropdown, IntSlider, SelectionSlider, jslink
+from torch import Tensor
+
+Picker = TypeVar("Picker", Dropdown, SelectionSlider)
 
 _FOLDER = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
@@ -73,6 +78,50 @@ class Panel(ipywidgets.VBox):
 
     def __repr__(self) -> str:
         return repr(self.widget)
+
+
+# In a page there is no Python to listen: the links live in the browser, on numbers, never on labels.
+
+
+def picker(
+    kind: type[Picker], widget: CourseWidget, trait: str, title: str, labels: Iterable[object]
+) -> Picker:
+    """A list or a slider of labels, linked to an index of the widget."""
+    control = kind(options=[str(x) for x in labels], index=getattr(widget, trait), description=title)
+    jslink((control, "index"), (widget, trait))
+    return control
+
+
+def slider(widget: CourseWidget, trait: str, title: str, least: int, most: int) -> IntSlider:
+    """A slider of integers, linked to one of the widget."""
+    control = IntSlider(value=getattr(widget, trait), min=least, max=most, description=title)
+    jslink((control, "value"), (widget, trait))
+    return control
+
+
+# --- what a widget asks of its arguments
+
+
+def one_of(name: str, value: str, choices: Iterable[str]) -> int:
+    """The place of `value` among the choices."""
+    if value not in (known := list(choices)):
+        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    return known.index(value)
+
+
+def in_range(name: str, value: int, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{name} must be an integer from {least} to {most}, got {value!r}")
+
+
+def check_words(name: str, words: Sequence[str]) -> None:
+    if isinstance(words, str) or not all(isinstance(word, str) and word for word in words):
+        raise TypeError(f"{name} must be a sequence of non-empty strings, got {words!r}")
+
+
+def encoded(values: Tensor, dtype: str) -> str:
+    """Numbers as a page carries them: the bytes of `dtype`, as text."""
+    return base64.b64encode(values.numpy().astype(dtype).tobytes()).decode()
 
 
 def _read(name: str) -> str:

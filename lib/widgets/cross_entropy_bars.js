@@ -1,6 +1,6 @@
 // @ts-check
 // Cross-entropy by hand: bars to drag, and the loss, its gradient, entropies, KL and perplexity that follow.
-import { element, formatNumber, lifecycle, nameSliders, softmax } from "./base.js";
+import { View, element, figures, formatNumber, numbersTable, rendererOf, softmax } from "./base.js";
 
 const LOGIT_LIMIT = 10;
 const LEAST = 0.001;
@@ -53,38 +53,23 @@ function withProbability(q, k, value) {
   return moved.map((m) => Math.log(m / total));
 }
 
-/** @type {[string, string, (shown: any) => string][]} */
-const FACTS = [
-  ["loss", "perda H(p, q)", ({ loss, bits }) => `${number(loss)} nats = ${number(bits)} bits`],
-  ["perplexity", "perplexidade e^H(p, q)", ({ perplexity }) => number(perplexity)],
-  ["entropyQ", "entropia do modelo H(q)", ({ entropyQ }) => `${number(entropyQ)} nats`],
-  ["entropyP", "entropia da verdade H(p)", ({ entropyP }) => `${number(entropyP)} nats`],
-  ["kl", "divergência KL(p ‖ q)", ({ kl }) => `${number(kl)} nats`],
-];
+const FACTS = {
+  loss: "perda H(p, q)",
+  perplexity: "perplexidade e^H(p, q)",
+  entropyQ: "entropia do modelo H(q)",
+  entropyP: "entropia da verdade H(p)",
+  kl: "divergência KL(p ‖ q)",
+};
+const COLUMNS = ["palavra", "arraste", "z", "q", "p", "∂H/∂z = q − p"];
 
-class BarsView {
+class BarsView extends View {
   constructor(model) {
-    this.model = model;
+    super(model, { class: "cw cw-bars", "data-lm-suppress-shortcuts": "true" });
     this.body = element("tbody");
-    this.facts = FACTS.map(([name]) => element("dd", { "data-fact": name }));
-    const facts = FACTS.map(([, title], k) => element("div", {}, element("dt", {}, title), this.facts[k]));
-    this.verdict = element("p", { class: "cw-verdict", role: "status" });
-    const head = ["palavra", "arraste", "z", "q", "p", "∂H/∂z = q − p"].map((text) =>
-      element("th", { scope: "col" }, text),
-    );
-    this.root = element(
-      "div",
-      { class: "cw cw-bars", "data-lm-suppress-shortcuts": "true" },
-      element(
-        "table",
-        { class: "cw-numbers" },
-        element("caption", {}, "O que o modelo espera (q) e o que é verdade (p)"),
-        element("thead", {}, element("tr", {}, ...head)),
-        this.body,
-      ),
-      element("dl", { class: "cw-facts" }, ...facts),
-      this.verdict,
-    );
+    this.add(numbersTable("O que o modelo espera (q) e o que é verdade (p)", COLUMNS, this.body));
+    this.facts = figures(FACTS);
+    this.add(this.facts.list);
+    this.verdict = this.add(element("p", { class: "cw-verdict", role: "status" }));
     this.build();
   }
 
@@ -97,13 +82,8 @@ class BarsView {
       );
       const mark = element("span", { class: "cw-mark" });
       const name = element("th", { scope: "row" }, mark, element("span", {}, word));
-      const tr = element(
-        "tr",
-        { "data-k": k },
-        name,
-        element("td", { class: "cw-bar" }, input),
-        ...Object.values(cells),
-      );
+      const bar = element("td", { class: "cw-bar" }, input);
+      const tr = element("tr", { "data-k": k }, name, bar, ...Object.values(cells));
       return { word, input, cells, mark, tr };
     });
     this.body.replaceChildren(...this.rows.map((row) => row.tr));
@@ -132,9 +112,10 @@ class BarsView {
       cells.p.textContent = number(p[k]);
       cells.gradient.textContent = signed(gradient[k]);
     });
-    FACTS.forEach(([, , text], k) => {
-      this.facts[k].textContent = text(this.shown);
-    });
+    for (const [name, cell] of Object.entries(this.facts.cells)) {
+      cell.textContent = number(this.shown[name]) + (name === "perplexity" ? "" : " nats");
+    }
+    this.facts.cells.loss.textContent += ` = ${number(this.shown.bits)} bits`;
     this.drawVerdict();
   }
 
@@ -151,31 +132,14 @@ class BarsView {
     const { logits, q } = this.shown;
     const next =
       this.mode === "logits" ? logits.map((z, j) => (j === k ? value : z)) : withProbability(q, k, value);
-    this.model.set("logits", next);
-    this.model.save_changes();
+    this.set({ logits: next });
   }
 
-  listen({ signal, onChange }) {
-    this.body.addEventListener(
-      "input",
-      (event) => {
-        const input = /** @type {HTMLInputElement} */ (event.target);
-        this.drag(Number(input.dataset.k), input.valueAsNumber);
-      },
-      { signal },
-    );
-    onChange(["words"], () => this.build());
-    onChange(["logits", "target_index", "mode_index", "smoothing_index"], () => this.draw());
+  listen() {
+    this.on(this.body, "input", ({ target }) => this.drag(Number(target.dataset.k), target.valueAsNumber));
+    this.onChange(["words"], () => this.build());
+    this.onChange(["logits", "target_index", "mode_index", "smoothing_index"], () => this.draw());
   }
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new BarsView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(BarsView) };

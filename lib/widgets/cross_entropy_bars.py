@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import torch
 import traitlets
-from ipywidgets import Dropdown, SelectionSlider, jslink
+from ipywidgets import Dropdown, SelectionSlider
 from torch import Tensor
 
 from lib.attention import softmax
 from lib.losses import cross_entropy_of, entropy, kl, perplexity, to_bits
 from lib.numbers import pt
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, check_words, one_of, picker, script_and_style
 
 MODES = {"probabilidades": "Probabilidades", "logits": "Logits"}
 SMOOTHINGS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -92,10 +92,6 @@ class CrossEntropyBars(CourseWidget):
     smoothings = traitlets.List(traitlets.Float(), list(SMOOTHINGS)).tag(sync=True)
     smoothing_index = traitlets.Int(0).tag(sync=True)
 
-    def shown(self) -> Shown:
-        """What the view shows right now."""
-        return shown(self.logits, self.target_index, self.smoothings[self.smoothing_index])
-
 
 def cross_entropy_bars(
     words: Sequence[str] = ("ladra", "dorme", "come", "mia", "voa"),
@@ -105,43 +101,24 @@ def cross_entropy_bars(
     mode: str = "probabilidades",
 ) -> Panel:
     """The widget for a vocabulary of 2 to 8 words; `target` is the true word, the first unless told."""
-    words = _checked_words(words)
-    logits = _checked_logits(logits)
+    check_words("words", words)
+    words, logits = list(words), _checked_logits(logits)
+    if not 2 <= len(words) <= MAX_WORDS or len(set(words)) < len(words):
+        raise ValueError(f"words must hold 2 to {MAX_WORDS} different words, got {words}")
     if len(logits) != len(words):
         raise ValueError(f"logits must hold one number per word, {len(words)}, got {len(logits)}")
-    if target is not None and target not in words:
-        raise ValueError(f"target must be one of words, {', '.join(words)}; got {target!r}")
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
     widget = CrossEntropyBars(
         words=words,
         logits=logits,
-        target_index=0 if target is None else words.index(target),
-        mode_index=list(MODES).index(mode),
+        target_index=0 if target is None else one_of("target", target, words),
+        mode_index=one_of("mode", mode, MODES),
     )
-    return Panel(widget, _controls(widget))
-
-
-def _controls(widget: CrossEntropyBars) -> list[Dropdown | SelectionSlider]:
-    word = Dropdown(options=widget.words, index=widget.target_index, description="Palavra certa")
-    mode = Dropdown(options=list(MODES.values()), index=widget.mode_index, description="Arrastar")
-    smoothing = SelectionSlider(
-        options=[(pt(e), e) for e in widget.smoothings],
-        index=widget.smoothing_index,
-        description="Suavização ε",
-    )
-    jslink((word, "index"), (widget, "target_index"))
-    jslink((mode, "index"), (widget, "mode_index"))
-    jslink((smoothing, "index"), (widget, "smoothing_index"))
-    return [word, mode, smoothing]
-
-
-def _checked_words(words: Sequence[str]) -> list[str]:
-    if isinstance(words, str) or not all(isinstance(word, str) and word for word in words):
-        raise TypeError(f"words must be a sequence of non-empty strings, got {words!r}")
-    if not 2 <= len(words) <= MAX_WORDS or len(set(words)) < len(words):
-        raise ValueError(f"words must hold 2 to {MAX_WORDS} different words, got {list(words)}")
-    return list(words)
+    controls = [
+        picker(Dropdown, widget, "target_index", "Palavra certa", words),
+        picker(Dropdown, widget, "mode_index", "Arrastar", MODES.values()),
+        picker(SelectionSlider, widget, "smoothing_index", "Suavização ε", map(pt, widget.smoothings)),
+    ]
+    return Panel(widget, controls)
 
 
 def _checked_logits(logits: Sequence[float]) -> list[float]:

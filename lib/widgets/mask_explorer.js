@@ -1,6 +1,7 @@
 // @ts-check
 // The mask explorer: scores of a sentence, a mask, the softmax, and the arithmetic of any cell.
-import { element, formatNumber, lifecycle, moveInGrid, nameSliders, softmax } from "./base.js";
+import { View, clamp, element, formatNumber, rendererOf, softmax } from "./base.js";
+import { onCell, squareTable, walkCells } from "./weights.js";
 
 const isFuture = (i, j) => j > i;
 const isPadding = (i, j, realTokens) => j >= realTokens;
@@ -9,14 +10,8 @@ const isPadding = (i, j, realTokens) => j >= realTokens;
 // `padded` kinds end the sentence in [PAD]; `hiddenScore` is what takes the place of a hidden score; `after` masks
 // the weights instead of the scores.
 const KINDS = {
-  causal: {
-    hides: isFuture,
-    text: "Cada token vê a si mesmo e o passado.",
-  },
-  bidirecional: {
-    hides: () => false,
-    text: "Cada token vê a frase inteira, como em um codificador.",
-  },
+  causal: { hides: isFuture, text: "Cada token vê a si mesmo e o passado." },
+  bidirecional: { hides: () => false, text: "Cada token vê a frase inteira, como em um codificador." },
   padding: {
     padded: true,
     hides: isPadding,
@@ -139,67 +134,33 @@ function masking(s, isHidden, entering, kind) {
 
 const inParentheses = (x) => (x < 0 ? `(${precise(x)})` : precise(x));
 
-class MaskView {
+class MaskView extends View {
   constructor(model) {
-    this.model = model;
-    this.formula = element("p", { class: "cw-formula" });
-    this.grids = element("div", { class: "cw-grids" });
-    this.verdict = element("p", { class: "cw-verdict" });
-    this.facts = element("p", { class: "cw-facts" });
-    this.steps = element("div", { class: "cw-steps", "aria-live": "polite", "aria-atomic": "true" });
-    this.root = element(
-      "div",
-      { class: "cw cw-mask" },
-      this.formula,
-      this.grids,
-      this.verdict,
-      this.facts,
-      this.steps,
-      legend(),
-    );
+    super(model, { class: "cw cw-mask" });
+    this.formula = this.add(element("p", { class: "cw-formula" }));
+    this.grids = this.add(element("div", { class: "cw-grids cw-weights" }));
+    this.verdict = this.add(element("p", { class: "cw-verdict" }));
+    this.facts = this.add(element("p", { class: "cw-facts" }));
+    const heard = { "aria-live": "polite", "aria-atomic": "true" };
+    this.steps = this.add(element("div", { class: "cw-steps", ...heard }));
+    this.add(legend());
     this.build();
   }
 
   /** The two tables, for the number of tokens there is; `draw` fills them. */
   build() {
     const n = this.model.get("tokens").length;
-    this.headers = []; // [<th>, position of its token]
-    this.sums = []; // sums[i]: the <td> of a row's sum
-    this.cells = { score: [], weight: [] }; // cells[grid][i][j]: a <td>
-    this.grids.replaceChildren(
-      this.table("score", n, "Escores com a máscara, S + M", {}),
-      this.table("weight", n, "Pesos de atenção A", { role: "grid", "aria-label": GRID_LABEL }),
-    );
+    const role = { role: "gridcell" };
+    const grid = { role: "grid", "aria-label": GRID_LABEL };
+    const scores = squareTable(n, "Escores com a máscara, S + M", {}, { "data-grid": "score" });
+    const weights = squareTable(n, "Pesos de atenção A", grid, { ...role, "data-grid": "weight" });
+    this.headers = [...scores.headers, ...weights.headers];
+    this.cells = { score: scores.cells, weight: weights.cells };
+    this.sums = weights.cells.map((_, i) => element("td", { ...role, class: "cw-sum", "data-sum": i }));
+    const sums = [element("th", { scope: "col", class: "cw-sum" }, "soma"), ...this.sums];
+    weights.rows.forEach((row, i) => row.append(sums[i]));
+    this.grids.replaceChildren(scores.table, weights.table);
     this.draw();
-  }
-
-  table(grid, n, title, attributes) {
-    const positions = [...Array(n).keys()];
-    const head = element("tr", {}, element("td"), ...positions.map((j) => this.header(j, "col")));
-    if (grid === "weight") head.append(element("th", { scope: "col", class: "cw-sum" }, "soma"));
-    const rows = positions.map((i) => this.row(grid, i, positions));
-    const body = element("tbody", {}, ...rows);
-    return element("table", attributes, element("caption", {}, title), element("thead", {}, head), body);
-  }
-
-  row(grid, i, positions) {
-    const role = grid === "weight" ? { role: "gridcell" } : {};
-    const cells = positions.map((j) =>
-      element("td", { ...role, "data-grid": grid, "data-i": i, "data-j": j }),
-    );
-    this.cells[grid].push(cells);
-    const row = element("tr", {}, this.header(i, "row"), ...cells);
-    if (grid === "weight") {
-      this.sums[i] = element("td", { ...role, class: "cw-sum", "data-sum": i });
-      row.append(this.sums[i]);
-    }
-    return row;
-  }
-
-  header(position, scope) {
-    const th = element("th", { scope });
-    this.headers.push([th, position]);
-    return th;
   }
 
   draw() {
@@ -207,7 +168,9 @@ class MaskView {
     const { kind, dK, temperature, tokens, rows } = this.shown;
     const formula = kind.after ? "softmax(S / (√dₖ · T)) ⊙ máscara" : "softmax((S + M) / (√dₖ · T))";
     this.formula.textContent = `A = ${formula}, com dₖ = ${dK} e T = ${trimmed(temperature)}`;
-    for (const [th, position] of this.headers) th.textContent = th.title = tokens[position];
+    this.headers.forEach((th, k) => {
+      th.textContent = th.title = tokens[k % tokens.length];
+    });
     rows.forEach((row, i) => {
       row.weights.forEach((_, j) => this.drawCell(i, j));
       this.sums[i].textContent = row.empty ? NOTHING : number(row.sum);
@@ -238,7 +201,7 @@ class MaskView {
   /** Mark the chosen cell, the only one in the tab order, and write out its arithmetic. */
   select() {
     const last = this.sums.length - 1;
-    const [ci, cj] = this.model.get("cell").map((k) => Math.min(Math.max(k, 0), last));
+    const [ci, cj] = this.model.get("cell").map((k) => clamp(k, last));
     for (const grid of ["score", "weight"]) {
       this.cells[grid].forEach((row, i) =>
         row.forEach((cell, j) => {
@@ -260,56 +223,19 @@ class MaskView {
     this.steps.replaceChildren(element("p", { class: "cw-steps-title" }, title), element("dl", {}, ...lines));
   }
 
-  choose(cell) {
-    this.model.set("cell", cell);
-    this.model.save_changes();
-  }
-
-  focus([i, j]) {
-    this.cells.weight[i][j].focus();
-  }
-
-  /** The slider of real tokens is enabled, through a link, only while it has something to say. */
-  sayWhetherPaddingIsUsed() {
-    this.model.set("padding_unused", !this.shown.kind.padded);
-    this.model.save_changes();
-  }
-
-  listen({ signal, onChange }) {
-    const on = (type, listener) => this.grids.addEventListener(type, listener, { signal });
-    const ifCell = (listener) => (event) => {
-      const cell = event.target.closest("td[data-i]");
-      if (cell) listener([Number(cell.dataset.i), Number(cell.dataset.j)], event);
-    };
-    on(
-      "pointerover",
-      ifCell((at) => this.explain(...at)),
-    );
-    on("pointerleave", () => this.select());
-    on(
-      "click",
-      ifCell((at) => this.focus(at)),
-    );
-    on(
-      "focusin",
-      ifCell((at) => this.choose(at)),
-    );
-    on(
-      "keydown",
-      ifCell((at, event) => {
-        const to = moveInGrid(event, at, this.sums.length, this.sums.length);
-        if (!to) return;
-        event.preventDefault();
-        this.focus(to);
-      }),
-    );
-    onChange(["tokens", "scores"], () => this.build());
-    onChange(["d_k_index", "temperature_index", "real_tokens"], () => this.draw());
-    onChange(["kind_index"], () => {
+  listen() {
+    const cells = () => this.cells.weight;
+    walkCells(this, this.grids, cells, (cell) => this.set({ cell }));
+    onCell(this, this.grids, "pointerover", ([i, j]) => this.explain(i, j));
+    this.on(this.grids, "pointerleave", () => this.select());
+    this.onChange(["tokens", "scores"], () => this.build());
+    this.onChange(["d_k_index", "temperature_index", "real_tokens"], () => this.draw());
+    this.onChange(["kind_index"], () => {
       this.draw();
-      this.sayWhetherPaddingIsUsed();
+      // The slider of real tokens is enabled, through a link, only while it has something to say.
+      this.set({ padding_unused: !this.shown.kind.padded });
     });
-    onChange(["cell"], () => this.select());
+    this.onChange(["cell"], () => this.select());
   }
 }
 
@@ -325,13 +251,4 @@ function legend() {
   );
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new MaskView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(MaskView) };

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import torch
 import traitlets
-from ipywidgets import Dropdown, IntSlider, SelectionSlider, jslink
+from ipywidgets import Dropdown, SelectionSlider, jslink
 from torch import Tensor
 
 from lib.attention import causal_mask, padding_mask, softmax
 from lib.experiments.wrong_masks import MISTAKES, mistaken_weights
 from lib.numbers import pt
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, check_words, one_of, picker, script_and_style, slider
 
 KINDS = {
     "causal": "Causal",
@@ -105,16 +105,6 @@ class MaskExplorer(CourseWidget):
     padding_unused = traitlets.Bool(True).tag(sync=True)
     cell = traitlets.List(traitlets.Int(), [0, 0]).tag(sync=True)
 
-    def shown(self) -> Shown:
-        """What the view shows right now."""
-        return shown(
-            self.scores,
-            self.kinds[self.kind_index],
-            self.d_k_choices[self.d_k_index],
-            self.temperatures[self.temperature_index],
-            self.real_tokens,
-        )
-
 
 def mask_explorer(
     tokens: Sequence[str],
@@ -125,12 +115,17 @@ def mask_explorer(
     temperature: float = 1.0,
 ) -> Panel:
     """The explorer for one sentence: `scores` is Q K^T, one row per query, not yet divided by sqrt(d_k)."""
-    tokens, scores = _checked_tokens(tokens), _checked_scores(scores, len(tokens))
+    check_words("tokens", tokens)
+    if not 1 <= len(tokens) <= MAX_TOKENS:
+        raise ValueError(
+            f"tokens must hold 1 to {MAX_TOKENS} strings (what a table can show), got {len(tokens)}"
+        )
+    scores = _checked_scores(scores, len(tokens))
     _check_controls(kind, d_k, temperature)
     d_k_choices = sorted({*D_K_CHOICES, d_k})
     temperatures = sorted({*TEMPERATURES, float(temperature)})
     widget = MaskExplorer(
-        tokens=tokens,
+        tokens=list(tokens),
         scores=scores.tolist(),
         kind_index=list(KINDS).index(kind),
         d_k_choices=d_k_choices,
@@ -141,52 +136,23 @@ def mask_explorer(
         padding_unused=kind not in PADDED,
         cell=[len(tokens) - 1, 0],
     )
-    return Panel(widget, _controls(widget))
-
-
-def _controls(widget: MaskExplorer) -> list[Dropdown | IntSlider | SelectionSlider]:
-    mask = Dropdown(options=list(KINDS.values()), index=widget.kind_index, description="Máscara")
-    temperature = SelectionSlider(
-        options=[(pt(t), t) for t in widget.temperatures],
-        index=widget.temperature_index,
-        description="Temperatura T",
-    )
-    d_k = SelectionSlider(
-        options=[(str(d), d) for d in widget.d_k_choices], index=widget.d_k_index, description="Dimensão dₖ"
-    )
-    real_tokens = IntSlider(
-        value=widget.real_tokens,
-        min=1,
-        max=len(widget.tokens),
-        disabled=widget.padding_unused,
-        description="Tokens reais",
-    )
-    # In the page there is no Python to listen: the links live in the browser, on indices, never on labels.
-    jslink((mask, "index"), (widget, "kind_index"))
-    jslink((temperature, "index"), (widget, "temperature_index"))
-    jslink((d_k, "index"), (widget, "d_k_index"))
-    jslink((real_tokens, "value"), (widget, "real_tokens"))
-    jslink((widget, "padding_unused"), (real_tokens, "disabled"))
-    return [mask, temperature, d_k, real_tokens]
+    controls = [
+        picker(Dropdown, widget, "kind_index", "Máscara", KINDS.values()),
+        picker(SelectionSlider, widget, "temperature_index", "Temperatura T", map(pt, temperatures)),
+        picker(SelectionSlider, widget, "d_k_index", "Dimensão dₖ", d_k_choices),
+        real := slider(widget, "real_tokens", "Tokens reais", 1, len(tokens)),
+    ]
+    real.disabled = widget.padding_unused
+    jslink((widget, "padding_unused"), (real, "disabled"))
+    return Panel(widget, controls)
 
 
 def _check_controls(kind: str, d_k: int, temperature: float) -> None:
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    one_of("kind", kind, KINDS)
     if isinstance(d_k, bool) or not isinstance(d_k, int) or d_k < 1:
         raise ValueError(f"d_k must be an integer >= 1, got {d_k!r}")
     if not (isinstance(temperature, int | float) and 0 < temperature < math.inf):
         raise ValueError(f"temperature must be a finite number > 0, got {temperature!r}")
-
-
-def _checked_tokens(tokens: Sequence[str]) -> list[str]:
-    if isinstance(tokens, str) or not all(isinstance(token, str) and token for token in tokens):
-        raise TypeError(f"tokens must be a sequence of non-empty strings, got {tokens!r}")
-    if not 1 <= len(tokens) <= MAX_TOKENS:
-        raise ValueError(
-            f"tokens must hold 1 to {MAX_TOKENS} strings (what a table can show), got {len(tokens)}"
-        )
-    return list(tokens)
 
 
 def _checked_scores(scores: Tensor | Sequence[Sequence[float]], n: int) -> Tensor:

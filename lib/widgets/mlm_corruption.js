@@ -1,6 +1,6 @@
 // @ts-check
 // The corruption of masked language modelling: what the model sees, what it must predict, and how often.
-import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { View, element, field, formatNumber, numbersTable, rendererOf, textBox } from "./base.js";
 
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const MASK = "[MASK]";
@@ -12,6 +12,7 @@ const FATES = {
   swapped: { symbol: "⇄", text: "virou outra palavra" },
   same: { symbol: "=", text: "ficou como era" },
 };
+const COLUMNS = ["", "vezes", "frequência", "esperada"];
 const share = (x) => formatNumber(x, 3);
 
 /** The Mersenne Twister with the seeding and the readings of torch.Generator: same seed, same draws as Python. */
@@ -112,62 +113,28 @@ function compute(model) {
   return { shares, seed, last, times, expected, among: maskable * model.get("draws"), words: words.length };
 }
 
-class CorruptionView {
+class CorruptionView extends View {
   constructor(model) {
-    this.model = model;
-    this.input = element("input", {
-      type: "text",
-      "aria-label": "Frase",
-      spellcheck: "false",
-      autocomplete: "off",
-    });
-    this.message = element("p", { class: "cw-refused", role: "status" });
-    this.split = element("p", { class: "cw-split" });
-    this.cards = element("ol", { class: "cw-tokens", "aria-label": "Tokens da frase corrompida" });
-    this.loss = element("p", { class: "cw-loss", role: "status" });
+    super(model, { class: "cw cw-mlm", "data-lm-suppress-shortcuts": "true" });
+    this.input = textBox("Frase");
+    this.add(field("Frase", this.input));
+    this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
+    this.split = this.add(element("p", { class: "cw-split" }));
+    this.cards = this.add(element("ol", { class: "cw-tokens", "aria-label": "Tokens da frase corrompida" }));
+    this.loss = this.add(element("p", { class: "cw-loss", role: "status" }));
     this.again = element("button", { type: "button", "data-draw": 1 }, "Sortear de novo");
     this.many = element("button", { type: "button", "data-draw": 100 }, "Sortear 100 vezes");
     this.restart = element("button", { type: "button" }, "Zerar a contagem");
-    this.count = element("p", { class: "cw-count" });
-    this.rows = Object.fromEntries(
-      ["selected", ...Object.keys(FATES)].map((name) => [
-        name,
-        ["times", "seen", "expected"].map(() => element("td")),
-      ]),
-    );
-    this.root = element(
-      "div",
-      { class: "cw cw-mlm", "data-lm-suppress-shortcuts": "true" },
-      element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Frase"), this.input),
-      this.message,
-      this.split,
-      this.cards,
-      this.loss,
-      element("div", { class: "cw-field" }, this.again, this.many, this.restart),
-      this.table(),
-      this.count,
-    );
+    this.add(element("div", { class: "cw-field" }, this.again, this.many, this.restart));
+    this.rows = {}; // the cells of each row, by its name
+    const body = element("tbody");
+    for (const [name, { text }] of Object.entries({ selected: { text: "selecionada" }, ...FATES })) {
+      const cells = (this.rows[name] = COLUMNS.slice(1).map(() => element("td")));
+      body.append(element("tr", { "data-row": name }, element("th", { scope: "row" }, text), ...cells));
+    }
+    this.add(numbersTable("Frequência contra probabilidade", COLUMNS, body));
+    this.count = this.add(element("p", { class: "cw-count" }));
     this.draw();
-  }
-
-  table() {
-    const head = ["", "vezes", "frequência", "esperada"].map((text) =>
-      text ? element("th", { scope: "col" }, text) : element("td"),
-    );
-    const names = {
-      selected: "selecionada",
-      ...Object.fromEntries(Object.entries(FATES).map(([k, f]) => [k, f.text])),
-    };
-    const rows = Object.entries(this.rows).map(([name, cells]) =>
-      element("tr", { "data-row": name }, element("th", { scope: "row" }, names[name]), ...cells),
-    );
-    return element(
-      "table",
-      { class: "cw-numbers" },
-      element("caption", {}, "Frequência contra probabilidade"),
-      element("thead", {}, element("tr", {}, ...head)),
-      element("tbody", {}, ...rows),
-    );
   }
 
   draw() {
@@ -232,11 +199,6 @@ class CorruptionView {
     for (const cells of Object.values(this.rows)) for (const cell of cells) cell.textContent = "—";
   }
 
-  set(values) {
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
-    this.model.save_changes();
-  }
-
   /** The three shares sum to one: what one slider takes beyond that, the other gives. */
   makeRoom(changed, other) {
     const choices = this.model.get("percentages");
@@ -244,27 +206,19 @@ class CorruptionView {
     if (choices[this.model.get(other)] > room) this.set({ [other]: choices.findLastIndex((p) => p <= room) });
   }
 
-  listen({ signal, onChange }) {
-    const on = (target, type, listener) => target.addEventListener(type, listener, { signal });
-    on(this.input, "input", () => this.set({ text: this.input.value, draws: 1 }));
-    on(this.restart, "click", () => this.set({ draws: 1 }));
+  listen() {
+    this.on(this.input, "input", () => this.set({ text: this.input.value, draws: 1 }));
+    this.on(this.restart, "click", () => this.set({ draws: 1 }));
     for (const button of [this.again, this.many]) {
-      on(button, "click", () => this.set({ draws: this.model.get("draws") + Number(button.dataset.draw) }));
+      const draws = Number(button.dataset.draw);
+      this.on(button, "click", () => this.set({ draws: this.model.get("draws") + draws }));
     }
-    onChange(["rate_index", "mask_index", "random_index"], () => this.set({ draws: 1 }));
-    onChange(["mask_index"], () => this.makeRoom("mask_index", "random_index"));
-    onChange(["random_index"], () => this.makeRoom("random_index", "mask_index"));
-    onChange(["text", "draws", "first_seed", "rate_index", "mask_index", "random_index"], () => this.draw());
+    const shares = ["rate_index", "mask_index", "random_index"];
+    this.onChange(shares, () => this.set({ draws: 1 }));
+    this.onChange(["mask_index"], () => this.makeRoom("mask_index", "random_index"));
+    this.onChange(["random_index"], () => this.makeRoom("random_index", "mask_index"));
+    this.onChange(["text", "draws", "first_seed", ...shares], () => this.draw());
   }
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new CorruptionView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(CorruptionView) };

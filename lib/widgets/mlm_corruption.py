@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import torch
 import traitlets
-from ipywidgets import SelectionSlider, jslink
+from ipywidgets import SelectionSlider
 
 from lib.corpus import PORTUGUESE
 from lib.corruption import Channel, mask_tokens
 from lib.losses import IGNORE_INDEX
 from lib.vocabulary import SPECIAL_TOKENS, Vocabulary
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, in_range, picker, script_and_style
 
 PERCENTAGES = tuple(range(0, 101, 5))
 MAX_WORDS = 48
@@ -118,12 +118,6 @@ class MLMCorruption(CourseWidget):
     max_words = traitlets.Int(MAX_WORDS).tag(sync=True)
     max_draws = traitlets.Int(MAX_DRAWS).tag(sync=True)
 
-    def shown(self) -> Shown:
-        """What the view shows right now."""
-        indices = (self.rate_index, self.mask_index, self.random_index)
-        rate, mask, random = (self.percentages[i] for i in indices)
-        return shown(self.text, self.vocabulary, rate, mask, random, self.first_seed, self.draws)
-
 
 def mlm_corruption(
     text: str = "A menina viu o banco da praça e sentou.",
@@ -137,8 +131,7 @@ def mlm_corruption(
     """The widget for one sentence; a random word comes from `vocabulary`, by default the course's grammar."""
     _checked_words(text)
     _check_shares(rate, mask, random)
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
-        raise ValueError(f"seed must be an integer in 0..2**31 - 1, got {seed!r}")
+    in_range("seed", seed, 0, 2**31 - 1)
     vocabulary = list(PORTUGUESE.vocabulary if vocabulary is None else vocabulary)
     if not all(isinstance(word, str) and word for word in vocabulary):
         raise TypeError("vocabulary must hold non-empty strings")
@@ -150,17 +143,10 @@ def mlm_corruption(
         random_index=PERCENTAGES.index(random),
         first_seed=seed,
     )
-    return Panel(widget, _controls(widget))
-
-
-def _controls(widget: MLMCorruption) -> list[SelectionSlider]:
-    names = {"rate_index": "Selecionar", "mask_index": "Vira [MASK]", "random_index": "Vira outra"}
-    sliders = []
-    for trait, name in names.items():
-        options = [(f"{percentage}%", percentage) for percentage in widget.percentages]
-        sliders.append(SelectionSlider(options=options, index=getattr(widget, trait), description=name))
-        jslink((sliders[-1], "index"), (widget, trait))
-    return sliders
+    titles = {"rate_index": "Selecionar", "mask_index": "Vira [MASK]", "random_index": "Vira outra"}
+    labels = [f"{percentage}%" for percentage in PERCENTAGES]
+    controls = [picker(SelectionSlider, widget, trait, title, labels) for trait, title in titles.items()]
+    return Panel(widget, controls)
 
 
 def _check_shares(rate: int, mask: int, random: int) -> None:

@@ -1,6 +1,6 @@
 // @ts-check
 // The model in the page: what was in the gap, by the model and by the exact posterior, and where each head looks.
-import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { View, clamp, element, field, formatNumber, numbersTable, rendererOf, textBox } from "./base.js";
 import { MaskedModel } from "./masked_model.js";
 import { WeightGrid, percentage } from "./weights.js";
 
@@ -46,61 +46,25 @@ function askKernel(model, signal) {
 
 // --- the view
 
-class PageModelView {
-  constructor(model, signal) {
-    this.model = model;
-    this.signal = signal;
-    this.input = element("input", {
-      type: "text",
-      "aria-label": "Frase com [MASK]",
-      spellcheck: "false",
-      autocomplete: "off",
-    });
+class PageModelView extends View {
+  constructor(model) {
+    super(model, { class: "cw cw-page-model", "data-lm-suppress-shortcuts": "true" });
+    this.input = textBox("Frase com [MASK]");
+    this.add(field("Frase", this.input));
     this.ask = element("button", { type: "button" }, `Carregar o modelo (${model.get("kilobytes")} kB)`);
-    this.message = element("p", { class: "cw-refused", role: "status" });
+    this.add(element("div", { class: "cw-field" }, this.ask));
+    this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
+    this.results = this.add(element("div", { class: "cw-results", hidden: "" }));
     this.which = element("select", { "aria-label": "Lacuna" });
-    this.choice = element(
-      "div",
-      { class: "cw-field" },
-      element("span", { "aria-hidden": "true" }, "Lacuna"),
-      this.which,
-    );
+    this.choice = field("Lacuna", this.which);
     this.body = element("tbody");
+    const table = numbersTable("O que havia na lacuna?", ["palavra", "logit", "modelo", "exato"], this.body);
     this.facts = element("p", { class: "cw-facts" });
-    this.grid = new WeightGrid("Atenção do modelo, em %: a linha olha para a coluna", (cell) =>
-      this.set({ cell }),
-    );
+    const caption = "Atenção do modelo, em %: a linha olha para a coluna";
+    this.grid = new WeightGrid(this, caption, (cell) => this.set({ cell }));
     this.words = element("details", {}, element("summary", {}, "Que palavras o modelo conhece?"));
-    this.results = element(
-      "div",
-      { class: "cw-results" },
-      this.choice,
-      this.table(),
-      this.facts,
-      this.grid.root,
-      this.words,
-    );
-    this.root = element(
-      "div",
-      { class: "cw cw-page-model", "data-lm-suppress-shortcuts": "true" },
-      element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Frase"), this.input),
-      element("div", { class: "cw-field" }, this.ask),
-      this.message,
-      this.results,
-    );
-    this.results.hidden = true;
+    this.results.append(this.choice, table, this.facts, this.grid.root, this.words);
     this.draw();
-  }
-
-  table() {
-    const head = ["palavra", "logit", "modelo", "exato"].map((text) => element("th", { scope: "col" }, text));
-    return element(
-      "table",
-      { class: "cw-numbers" },
-      element("caption", {}, "O que havia na lacuna?"),
-      element("thead", {}, element("tr", {}, ...head)),
-      this.body,
-    );
   }
 
   async load() {
@@ -132,7 +96,7 @@ class PageModelView {
     this.message.textContent = refused ?? "";
     this.results.hidden = Boolean(refused);
     if (refused) return;
-    const k = Math.min(Math.max(this.model.get("gap"), 0), gaps.length - 1);
+    const k = clamp(this.model.get("gap"), gaps.length - 1);
     this.choice.hidden = gaps.length < 2;
     const options = gaps.map(({ place }, i) =>
       element("option", { value: i }, `${i + 1}ª, na posição ${place}`),
@@ -153,18 +117,12 @@ class PageModelView {
       bar.style.setProperty("--cw-weight", p);
       return element("td", {}, percentage(p), bar);
     };
-    this.body.replaceChildren(
-      ...order.map((id) =>
-        element(
-          "tr",
-          { "data-word": id },
-          element("th", { scope: "row" }, this.network.words[id]),
-          element("td", {}, formatNumber(logits[id], 3)),
-          share(model[id]),
-          share(exact?.[id]),
-        ),
-      ),
-    );
+    const rows = order.map((id) => {
+      const word = element("th", { scope: "row" }, this.network.words[id]);
+      const logit = element("td", {}, formatNumber(logits[id], 3));
+      return element("tr", { "data-word": id }, word, logit, share(model[id]), share(exact?.[id]));
+    });
+    this.body.replaceChildren(...rows);
     this.facts.textContent = exact
       ? `Entropia do posterior exato: ${formatNumber(entropy(exact), 3)} nats. ` +
         `KL(exato ‖ modelo): ${formatNumber(divergence(exact, model), 3)} nats.`
@@ -173,35 +131,19 @@ class PageModelView {
 
   drawAttention() {
     const { weights, tokens } = this.shown;
-    const cell = this.model.get("cell").map((k) => Math.min(Math.max(k, 0), tokens.length - 1));
+    const cell = this.model.get("cell").map((k) => clamp(k, tokens.length - 1));
     this.grid.draw(weights[this.model.get("layer") - 1][this.model.get("head") - 1], cell);
   }
 
-  set(values) {
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
-    this.model.save_changes();
-  }
-
-  listen({ signal, onChange }) {
-    const on = (target, type, listener) => target.addEventListener(type, listener, { signal });
-    this.grid.listen(signal);
-    on(this.ask, "click", () => this.load());
-    on(this.input, "input", () => this.set({ text: this.input.value, gap: 0 }));
-    on(this.which, "change", () => this.set({ gap: Number(this.which.value) }));
-    onChange(["example_index"], () => {
+  listen() {
+    this.on(this.ask, "click", () => this.load());
+    this.on(this.input, "input", () => this.set({ text: this.input.value, gap: 0 }));
+    this.on(this.which, "change", () => this.set({ gap: Number(this.which.value) }));
+    this.onChange(["example_index"], () => {
       this.set({ text: this.model.get("examples")[this.model.get("example_index")], gap: 0 });
     });
-    onChange(["text", "gap", "layer", "head", "cell"], () => this.draw());
+    this.onChange(["text", "gap", "layer", "head", "cell"], () => this.draw());
   }
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new PageModelView(model, life.signal);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(PageModelView) };

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 import traitlets
-from ipywidgets import Dropdown, IntSlider, jslink
+from ipywidgets import Dropdown
 from torch import Tensor
 
 from lib.attention import Trace
@@ -19,7 +19,7 @@ from lib.corpus import PORTUGUESE, posterior
 from lib.losses import entropy, kl
 from lib.models import page_bundle
 from lib.vocabulary import MASK, SPECIAL_TOKENS
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, picker, script_and_style, slider
 
 EXAMPLES = (
     "a goleira sujou a [MASK] nova à noite",
@@ -139,10 +139,6 @@ class PageModel(CourseWidget):
         if content.get("wanted") == "model":
             self.send({"model": page_bundle.bundle()})
 
-    def shown(self) -> Shown:
-        """What the view shows right now, once the model is loaded."""
-        return shown(self.text, self.gap, self.layer, self.head)
-
 
 def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
     """The course's model on a sentence with [MASK]: the reader's own, or one of the examples."""
@@ -154,10 +150,9 @@ def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
     widget = PageModel(
         text=examples[0], examples=list(examples), kilobytes=round(len(page_bundle.script()) / 1000)
     )
-    example = Dropdown(options=list(examples), index=0, description="Exemplo")
-    layer = IntSlider(value=1, min=1, max=config.layers, description="Camada")
-    head = IntSlider(value=1, min=1, max=config.heads, description="Cabeça")
-    jslink((example, "index"), (widget, "example_index"))
-    jslink((layer, "value"), (widget, "layer"))
-    jslink((head, "value"), (widget, "head"))
-    return Panel(widget, [example, layer, head])
+    controls = [
+        picker(Dropdown, widget, "example_index", "Exemplo", examples),
+        slider(widget, "layer", "Camada", 1, config.layers),
+        slider(widget, "head", "Cabeça", 1, config.heads),
+    ]
+    return Panel(widget, controls)

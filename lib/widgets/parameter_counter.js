@@ -1,6 +1,6 @@
 // @ts-check
 // The parameter counter: parameters by part, memory and training FLOPs of an encoder of any size.
-import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { View, element, figures, formatNumber, numbersTable, rendererOf } from "./base.js";
 
 const SIZES = ["vocab_size", "d", "layers", "heads", "d_ff", "positions"];
 const FLAGS = ["segments", "first_position", "embedding_norm", "pre_norm", "pooler"];
@@ -16,10 +16,13 @@ const PARTS = {
 };
 const PREDICTED = 0.15;
 const COSTS = {
-  float32: { text: "pesos em float32", bytes: 4 },
-  float16: { text: "pesos em float16", bytes: 2 },
-  adam: { text: "treino com Adam, sem as ativações", bytes: 16 },
+  float32: "pesos em float32",
+  float16: "pesos em float16",
+  adam: "treino com Adam, sem as ativações",
+  perToken: "FLOPs por token, só a ida",
+  training: "FLOPs do treino, ida e volta",
 };
+const BYTES = { float32: 4, float16: 2, adam: 16 }; // a parameter
 const NOTHING = "—";
 const thousands = (n) => String(n).replaceAll(/\B(?=(\d{3})+$)/g, ".");
 const bytes = (n) => (n < 1e9 ? `${formatNumber(n / 1e6, 1)} MB` : `${formatNumber(n / 1e9, 2)} GB`);
@@ -72,70 +75,30 @@ function compute(model) {
     return { refused: `Não existe: d = ${d} não se divide em ${heads} cabeças iguais.`, sizes, flags };
   const parts = countParts(sizes, flags, head);
   const perToken = forwardFlops(sizes, flags, head);
-  return {
-    sizes,
-    flags,
-    head,
-    parts,
-    total: sum(Object.values(parts)),
-    perToken,
-    training: 3 * perToken * tokens,
-  };
+  const total = sum(Object.values(parts));
+  return { sizes, flags, head, parts, total, perToken, training: 3 * perToken * tokens };
 }
 
-class CounterView {
+class CounterView extends View {
   constructor(model) {
-    this.model = model;
-    this.message = element("p", { class: "cw-refused", role: "status" });
-    this.total = element("p", { class: "cw-total" });
+    super(model, { class: "cw cw-counter" });
+    this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
+    this.total = this.add(element("p", { class: "cw-total" }));
     this.rows = Object.entries(PARTS).map(([name, title]) => this.row(name, title));
-    this.facts = {};
-    this.note = element("p", { class: "cw-note" });
-    const head = ["parte", "parâmetros", "fração", ""].map((text) =>
-      text ? element("th", { scope: "col" }, text) : element("td"),
-    );
-    this.root = element(
-      "div",
-      { class: "cw cw-counter" },
-      this.message,
-      this.total,
-      element(
-        "table",
-        { class: "cw-numbers" },
-        element("caption", {}, "Parâmetros por parte"),
-        element("thead", {}, element("tr", {}, ...head)),
-        element("tbody", {}, ...this.rows.map((row) => row.tr)),
-      ),
-      element("dl", { class: "cw-costs" }, ...this.costs()),
-      this.note,
-    );
+    const body = element("tbody", {}, ...this.rows.map((row) => row.tr));
+    this.add(numbersTable("Parâmetros por parte", ["parte", "parâmetros", "fração", ""], body));
+    this.costs = figures(COSTS);
+    this.add(this.costs.list);
+    this.note = this.add(element("p", { class: "cw-note" }));
     this.draw();
   }
 
   row(name, title) {
     const [cell, fraction] = [element("td"), element("td")];
     const bar = element("div", { class: "cw-part" });
-    const tr = element(
-      "tr",
-      { "data-part": name },
-      element("th", { scope: "row" }, title),
-      cell,
-      fraction,
-      element("td", { class: "cw-bar" }, bar),
-    );
+    const tr = element("tr", { "data-part": name }, element("th", { scope: "row" }, title), cell, fraction);
+    tr.append(element("td", { class: "cw-bar" }, bar));
     return { name, cell, fraction, bar, tr };
-  }
-
-  costs() {
-    const titles = {
-      ...Object.fromEntries(Object.entries(COSTS).map(([name, { text }]) => [name, text])),
-      perToken: "FLOPs por token, só a ida",
-      training: "FLOPs do treino, ida e volta",
-    };
-    return Object.entries(titles).map(([name, title]) => {
-      this.facts[name] = element("dd", { "data-fact": name });
-      return element("div", {}, element("dt", {}, title), this.facts[name]);
-    });
   }
 
   draw() {
@@ -147,11 +110,12 @@ class CounterView {
       fraction.textContent = refused ? NOTHING : `${formatNumber((100 * parts[name]) / total, 1)}%`;
       bar.style.setProperty("--cw-fill", String(refused ? 0 : parts[name] / total));
     }
-    for (const [name, cost] of Object.entries(COSTS)) {
-      this.facts[name].textContent = refused ? NOTHING : bytes(total * cost.bytes);
+    const { cells } = this.costs;
+    for (const [name, each] of Object.entries(BYTES)) {
+      cells[name].textContent = refused ? NOTHING : bytes(total * each);
     }
-    this.facts.perToken.textContent = refused ? NOTHING : thousands(Math.round(perToken));
-    this.facts.training.textContent = refused ? NOTHING : work(training);
+    cells.perToken.textContent = refused ? NOTHING : thousands(Math.round(perToken));
+    cells.training.textContent = refused ? NOTHING : work(training);
     this.note.textContent = refused ? "" : noteOf(sizes, flags, head);
   }
 
@@ -176,15 +140,14 @@ class CounterView {
     if (this.applying) return;
     const found = this.model.get("presets").findIndex((preset) => this.matches(preset)) + 1;
     if (found === this.model.get("preset_index")) return;
-    this.model.set("preset_index", found);
-    this.model.save_changes();
+    this.set({ preset_index: found });
   }
 
-  listen({ onChange }) {
+  listen() {
     const sizes = SIZES.map((name) => `${name}_index`);
-    onChange(["preset_index"], () => this.apply());
-    onChange([...sizes, "flags"], () => this.recognise());
-    onChange([...sizes, "flags", "head_index", "tokens_index"], () => this.draw());
+    this.onChange(["preset_index"], () => this.apply());
+    this.onChange([...sizes, "flags"], () => this.recognise());
+    this.onChange([...sizes, "flags", "head_index", "tokens_index"], () => this.draw());
   }
 }
 
@@ -197,13 +160,4 @@ function noteOf({ d, heads, positions }, flags, head) {
   );
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new CounterView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(CounterView) };

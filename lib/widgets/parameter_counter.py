@@ -4,18 +4,17 @@
 work the closed form of `forward_flops`, which the tests hold equal to what torch counts on the real modules.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import traitlets
-from ipywidgets import Dropdown, SelectionSlider, jslink
+from ipywidgets import Dropdown, SelectionSlider
 
 from lib.encoder import Config
 from lib.numbers import pt
 from lib.parameters import Count, count
 from lib.presets import PRESETS
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, one_of, picker, script_and_style
 
 TITLES = {
     "bert-base": "BERT-base",
@@ -114,16 +113,6 @@ class ParameterCounter(CourseWidget):
     tokens_choices = traitlets.List(traitlets.Float(), [float(t) for t in TOKENS]).tag(sync=True)
     tokens_index = traitlets.Int(TOKENS.index(BERT_TOKENS)).tag(sync=True)
 
-    def config(self) -> Config:
-        """The configuration that the sliders stand for; an error if there is no such model."""
-        sizes = {name: self.choices[name][getattr(self, f"{name}_index")] for name in SIZES}
-        return config_of(sizes, self.flags)
-
-    def shown(self) -> Shown:
-        """What the view shows right now."""
-        tokens = int(self.tokens_choices[self.tokens_index])
-        return shown(self.config(), mlm_head=bool(self.head_index), tokens=tokens)
-
 
 def config_of(sizes: dict[str, Any], flags: dict[str, int]) -> Config:
     """The sizes of the sliders and the flags of a preset as a configuration."""
@@ -141,10 +130,8 @@ def config_of(sizes: dict[str, Any], flags: dict[str, int]) -> Config:
 
 def parameter_counter(preset: str = "bert-base", *, mlm_head: bool = False) -> Panel:
     """The counter, standing at one of the published models."""
-    if preset not in TITLES:
-        raise ValueError(f"preset must be one of {', '.join(TITLES)}; got {preset!r}")
+    chosen = one_of("preset", preset, TITLES)
     presets = [_preset(name) for name in TITLES]
-    chosen = list(TITLES).index(preset)
     choices = {
         name: sorted({*round_values, *(p[name] for p in presets)}) for name, round_values in SIZES.items()
     }
@@ -156,35 +143,23 @@ def parameter_counter(preset: str = "bert-base", *, mlm_head: bool = False) -> P
         flags={name: presets[chosen][name] for name in FLAGS},
         head_index=int(mlm_head),
     )
-    return Panel(widget, _controls(widget))
+    titles = ["Tamanhos seus", *TITLES.values()]
+    sizes = [
+        picker(SelectionSlider, widget, f"{name}_index", title, map(_thousands, choices[name]))
+        for name, title in NAMES.items()
+    ]
+    controls = [
+        picker(Dropdown, widget, "preset_index", "Modelo", titles),
+        *sizes,
+        picker(Dropdown, widget, "head_index", "Cabeça MLM", ["não", "sim"]),
+        picker(SelectionSlider, widget, "tokens_index", "Tokens de treino", map(_power, TOKENS)),
+    ]
+    return Panel(widget, controls)
 
 
 def _preset(name: str) -> dict[str, int | str]:
     config = PRESETS[name]
     return {"title": TITLES[name], **{field: int(getattr(config, field)) for field in (*SIZES, *FLAGS)}}
-
-
-def _controls(widget: ParameterCounter) -> list[Dropdown | SelectionSlider]:
-    titles = ["Tamanhos seus", *(preset["title"] for preset in widget.presets)]
-    model = Dropdown(options=titles, index=widget.preset_index, description="Modelo")
-    controls: list[Dropdown | SelectionSlider] = [model]
-    jslink((model, "index"), (widget, "preset_index"))
-    for name, title in NAMES.items():
-        controls.append(_slider(widget, f"{name}_index", title, map(_thousands, widget.choices[name])))
-    head = Dropdown(options=["não", "sim"], index=widget.head_index, description="Cabeça MLM")
-    jslink((head, "index"), (widget, "head_index"))
-    tokens = _slider(widget, "tokens_index", "Tokens de treino", map(_power, widget.tokens_choices))
-    return [*controls, head, tokens]
-
-
-def _slider(widget: ParameterCounter, trait: str, title: str, labels: Iterable[str]) -> SelectionSlider:
-    slider = SelectionSlider(
-        options=[(label, k) for k, label in enumerate(labels)],
-        index=getattr(widget, trait),
-        description=title,
-    )
-    jslink((slider, "index"), (widget, trait))
-    return slider
 
 
 def _thousands(n: int) -> str:

@@ -1,6 +1,6 @@
 // @ts-check
 // The quiz: one form per question, the explanation of the choice that was made, and a result with what to read again.
-import { element, lifecycle } from "./base.js";
+import { View, element, rendererOf } from "./base.js";
 
 const VERDICTS = { right: { symbol: "✓", text: "Certo." }, wrong: { symbol: "✗", text: "Ainda não." } };
 const HEADINGS = "h1, h2, h3, h4";
@@ -137,23 +137,17 @@ class QuestionView {
   }
 }
 
-class QuizView {
+class QuizView extends View {
   constructor(model) {
-    this.model = model;
+    super(model, { class: "cw cw-quiz" });
     this.key = `quiz ${model.get("chapter")} ${model.get("edition")}`;
     this.questions = model.get("questions");
     this.views = this.questions.map((question, i) => new QuestionView(this, question, i));
-    this.result = element("div", { class: "cw-result", role: "status" });
-    this.again = control("button", { type: "button" }, "Recomeçar");
-    this.root = element(
-      "div",
-      { class: "cw cw-quiz" },
-      element("ol", {}, ...this.views.map((view) => view.root)),
-      this.result,
-      this.again,
-    );
+    this.add(element("ol", {}, ...this.views.map((view) => view.root)));
+    this.result = this.add(element("div", { class: "cw-result", role: "status" }));
+    this.again = this.add(control("button", { type: "button" }, "Recomeçar"));
     const stored = visit.read(this.key);
-    if (fits(stored, this.questions)) this.set(stored);
+    if (fits(stored, this.questions)) this.set({ answers: stored });
     this.draw();
   }
 
@@ -162,23 +156,20 @@ class QuizView {
     return fits(answers, this.questions) ? answers : this.questions.map(() => []);
   }
 
-  set(answers) {
-    this.model.set("answers", answers);
-    this.model.save_changes();
-  }
-
   answer(i, k) {
     const answers = this.answers.map((answer) => [...answer]);
     const [first = k] = answers[i];
     answers[i] = [first, k];
+    this.keep(answers);
+  }
+
+  keep(answers) {
     visit.write(this.key, answers);
-    this.set(answers);
+    this.set({ answers });
   }
 
   restart() {
-    const nothing = this.questions.map(() => []);
-    visit.write(this.key, nothing);
-    this.set(nothing);
+    this.keep(this.questions.map(() => []));
     this.views[0].inputs[0].focus();
   }
 
@@ -201,20 +192,12 @@ class QuizView {
     if (items.length) this.result.append(element("ul", {}, ...items));
   }
 
-  listen({ signal, onChange }) {
-    for (const view of this.views) view.form.addEventListener("submit", (e) => view.submit(e), { signal });
-    this.again.addEventListener("click", () => this.restart(), { signal });
-    this.result.addEventListener("click", goThere, { signal });
-    onChange(["answers"], () => this.draw());
+  listen() {
+    for (const view of this.views) this.on(view.form, "submit", (event) => view.submit(event));
+    this.on(this.again, "click", () => this.restart());
+    this.on(this.result, "click", goThere);
+    this.onChange(["answers"], () => this.draw());
   }
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new QuizView(model);
-  view.listen(life);
-  el.append(view.root);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(QuizView) };

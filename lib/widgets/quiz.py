@@ -27,16 +27,12 @@ class Result:
 class Quiz(CourseWidget):
     """The view. `answers` holds, for each question, [] or the [first, last] choices that were checked."""
 
-    _esm, _css = script_and_style("quiz")
+    _esm, _css = script_and_style("quiz", "fields")
 
     chapter = traitlets.Unicode().tag(sync=True)
     edition = traitlets.Unicode().tag(sync=True)
     questions = traitlets.List(traitlets.Dict()).tag(sync=True)
     answers = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)
-
-    def result(self) -> Result:
-        """What the view says right now."""
-        return result(self.questions, self.answers)
 
 
 def quiz(chapter: str) -> Quiz:

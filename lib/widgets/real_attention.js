@@ -1,6 +1,6 @@
 // @ts-check
 // Attention of a real encoder: the weights of one head, as a matrix or as lines, with and without the causal mask.
-import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { View, clamp, element, formatNumber, numbersTable, rendererOf } from "./base.js";
 import { bytesOf } from "./arrays.js";
 import { WeightGrid, percentage } from "./weights.js";
 
@@ -55,44 +55,26 @@ function bandShape(i, j, weight, n) {
   return `polygon(${corners.map(at).join(", ")})`;
 }
 
-class AttentionView {
+class AttentionView extends View {
   constructor(model) {
-    this.model = model;
+    super(model, { class: "cw cw-real", "data-lm-suppress-shortcuts": "true" });
     this.unpacked = new Map();
-    this.grid = new WeightGrid("Pesos de atenção, em %: a linha olha para a coluna", (cell) =>
-      this.choose(cell),
-    );
-    this.lines = element("form", { class: "cw-lines" });
+    const caption = "Pesos de atenção, em %: a linha olha para a coluna";
+    this.grid = new WeightGrid(this, caption, (cell) => this.set({ cell }));
+    this.add(this.grid.root);
+    this.lines = this.add(element("form", { class: "cw-lines" }));
     this.cellText = element("p", { class: "cw-cell" });
     this.largest = element("p", { class: "cw-largest" });
-    this.shares = Object.fromEntries(
-      [...Object.keys(PATTERNS), "elsewhere"].map((name) => [name, element("td")]),
-    );
-    this.size = element("p", { class: "cw-size" });
-    const status = element("div", { role: "status" }, this.cellText, this.largest);
-    this.root = element(
-      "div",
-      { class: "cw cw-real", "data-lm-suppress-shortcuts": "true" },
-      this.grid.root,
-      this.lines,
-      status,
-      this.table(),
-      this.size,
-    );
+    this.add(element("div", { role: "status" }, this.cellText, this.largest));
+    this.shares = {}; // the cell of each share, by its name
+    const body = element("tbody");
+    for (const [name, { text }] of Object.entries({ ...PATTERNS, elsewhere: { text: "outro lugar" } })) {
+      const cell = (this.shares[name] = element("td"));
+      body.append(element("tr", { "data-share": name }, element("th", { scope: "row" }, text), cell));
+    }
+    this.add(numbersTable("Para onde vai o peso desta cabeça, em média", [], body));
+    this.size = this.add(element("p", { class: "cw-size" }));
     this.build();
-  }
-
-  table() {
-    const rows = Object.entries(this.shares).map(([name, cell]) =>
-      element(
-        "tr",
-        { "data-share": name },
-        element("th", { scope: "row" }, PATTERNS[name]?.text ?? "outro lugar"),
-        cell,
-      ),
-    );
-    const caption = element("caption", {}, "Para onde vai o peso desta cabeça, em média");
-    return element("table", { class: "cw-numbers" }, caption, element("tbody", {}, ...rows));
   }
 
   get sentence() {
@@ -131,7 +113,7 @@ class AttentionView {
 
   draw() {
     const { tokens } = this.sentence;
-    const [i, j] = this.model.get("cell").map((k) => Math.min(Math.max(k, 0), tokens.length - 1));
+    const [i, j] = this.model.get("cell").map((k) => clamp(k, tokens.length - 1));
     const mask = MASKS[this.model.get("mask_index")];
     const both = Object.fromEntries(MASKS.map((name) => [name, this.weights(name)]));
     const weights = both[mask];
@@ -178,34 +160,14 @@ class AttentionView {
     );
   }
 
-  choose(cell) {
-    this.model.set("cell", cell);
-    this.model.save_changes();
-  }
-
-  listen({ signal, onChange }) {
-    this.grid.listen(signal);
-    this.lines.addEventListener("submit", (event) => event.preventDefault(), { signal });
-    this.lines.addEventListener(
-      "change",
-      (event) => {
-        const { value } = /** @type {HTMLInputElement} */ (event.target);
-        this.choose([Number(value), this.model.get("cell")[1]]);
-      },
-      { signal },
-    );
-    onChange(["sentences", "sentence_index"], () => this.build());
-    onChange(["layer", "head", "mask_index", "view_index", "cell"], () => this.draw());
+  listen() {
+    this.on(this.lines, "submit", (event) => event.preventDefault());
+    this.on(this.lines, "change", ({ target }) => {
+      this.set({ cell: [Number(target.value), this.model.get("cell")[1]] });
+    });
+    this.onChange(["sentences", "sentence_index"], () => this.build());
+    this.onChange(["layer", "head", "mask_index", "view_index", "cell"], () => this.draw());
   }
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new AttentionView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(AttentionView) };

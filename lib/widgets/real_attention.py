@@ -5,14 +5,13 @@ two bytes a weight. `shown` is its twin: the same encoder, in float64, for one l
 is there for the rounding: in float32 another processor would round some weight the other way.
 """
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
 import traitlets
-from ipywidgets import Dropdown, IntSlider, jslink
+from ipywidgets import Dropdown
 from torch import Tensor
 
 from lib.attention import Trace
@@ -20,7 +19,7 @@ from lib.encoder import Encoder
 from lib.experiments.head_patterns import shares
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, encoded, in_range, one_of, picker, script_and_style, slider
 
 MASKS = {"bidirecional": "Bidirecional", "causal": "Causal"}
 VIEWS = {"matriz": "Matriz", "linhas": "Linhas"}
@@ -51,12 +50,10 @@ class Shown:
 
 def shown(text: str, mask: str, layer: int, head: int) -> Shown:
     """Compute with `lib` what the widget shows; layers and heads count from 1."""
-    if mask not in MASKS:
-        raise ValueError(f"mask must be one of {', '.join(MASKS)}, got {mask!r}")
+    one_of("mask", mask, MASKS)
     tokens, maps = _maps(text, causal=mask == "causal")
-    for name, value, most in (("layer", layer, maps.shape[0]), ("head", head, maps.shape[1])):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise ValueError(f"{name} must be an integer from 1 to {most}, got {value!r}")
+    in_range("layer", layer, 1, maps.shape[0])
+    in_range("head", head, 1, maps.shape[1])
     weights = maps[layer - 1, head - 1]  # (N, N)
     return Shown(tokens, weights, {name: share.item() for name, share in shares(weights).items()})
 
@@ -81,11 +78,6 @@ class RealAttention(CourseWidget):
     view_index = traitlets.Int(0).tag(sync=True)
     cell = traitlets.List(traitlets.Int(), [1, 0]).tag(sync=True)
 
-    def shown(self) -> Shown:
-        """What the view shows right now."""
-        text = self.sentences[self.sentence_index]["text"]
-        return shown(text, list(MASKS)[self.mask_index], self.layer, self.head)
-
 
 def real_attention(
     sentences: Sequence[str] = SENTENCES,
@@ -98,8 +90,6 @@ def real_attention(
     """The heads of MiniLM, an English model, on a few short sentences."""
     if isinstance(sentences, str) or not 1 <= len(sentences) <= MAX_SENTENCES:
         raise ValueError(f"sentences must be a sequence of 1 to {MAX_SENTENCES} texts, got {sentences!r}")
-    if view not in VIEWS:
-        raise ValueError(f"view must be one of {', '.join(VIEWS)}, got {view!r}")
     shown(sentences[0], mask, layer, head)  # refuses what is out of bounds
     config = _model()[0].config
     widget = RealAttention(
@@ -108,28 +98,17 @@ def real_attention(
         heads=config.heads,
         layer=layer,
         head=head,
-        mask_index=list(MASKS).index(mask),
-        view_index=list(VIEWS).index(view),
+        mask_index=one_of("mask", mask, MASKS),
+        view_index=one_of("view", view, VIEWS),
     )
-    return Panel(widget, _controls(widget))
-
-
-def _controls(widget: RealAttention) -> list[Dropdown | IntSlider]:
-    texts = [sentence["text"] for sentence in widget.sentences]
-    lists = {
-        "sentence_index": Dropdown(options=texts, index=0, description="Frase"),
-        "mask_index": Dropdown(options=list(MASKS.values()), index=widget.mask_index, description="Máscara"),
-        "view_index": Dropdown(options=list(VIEWS.values()), index=widget.view_index, description="Vista"),
-    }
-    sliders = {
-        "layer": IntSlider(value=widget.layer, min=1, max=widget.layers, description="Camada"),
-        "head": IntSlider(value=widget.head, min=1, max=widget.heads, description="Cabeça"),
-    }
-    for trait, control in lists.items():
-        jslink((control, "index"), (widget, trait))
-    for trait, control in sliders.items():
-        jslink((control, "value"), (widget, trait))
-    return [lists["sentence_index"], *sliders.values(), lists["mask_index"], lists["view_index"]]
+    controls = [
+        picker(Dropdown, widget, "sentence_index", "Frase", sentences),
+        slider(widget, "layer", "Camada", 1, config.layers),
+        slider(widget, "head", "Cabeça", 1, config.heads),
+        picker(Dropdown, widget, "mask_index", "Máscara", MASKS.values()),
+        picker(Dropdown, widget, "view_index", "Vista", VIEWS.values()),
+    ]
+    return Panel(widget, controls)
 
 
 @lru_cache(maxsize=1)
@@ -159,10 +138,6 @@ def _packed(text: str) -> dict[str, str | list[str]]:
     return {
         "text": text,
         "tokens": tokens,
-        "bidirecional": _base64(thousandths(both_sides)),
-        "causal": _base64(thousandths(causal)[..., lower]),  # (L, h, N (N + 1) / 2)
+        "bidirecional": encoded(thousandths(both_sides), "<u2"),
+        "causal": encoded(thousandths(causal)[..., lower], "<u2"),  # (L, h, N (N + 1) / 2)
     }
-
-
-def _base64(integers: Tensor) -> str:
-    return base64.b64encode(integers.numpy().astype("<u2").tobytes()).decode()

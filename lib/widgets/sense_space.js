@@ -1,6 +1,6 @@
 // @ts-check
 // The space of senses: cosines, neighbours and a projection of the vectors of one word, raw or z-scored.
-import { element, formatNumber, lifecycle, nameSliders } from "./base.js";
+import { View, clamp, element, formatNumber, numbersTable, rendererOf } from "./base.js";
 import { bytesOf, dot, half } from "./arrays.js";
 
 const MARKS = ["●", "▲"];
@@ -35,13 +35,8 @@ function project(vectors) {
   const axes = eigen(centred.map((x) => centred.map((y) => dot(x, y))))
     .slice(0, 2)
     .map(({ value, vector }) => {
-      const axis = centre.map(
-        (_, k) =>
-          dot(
-            vector,
-            centred.map((x) => x[k]),
-          ) / Math.sqrt(value),
-      );
+      const column = (k) => centred.map((x) => x[k]);
+      const axis = centre.map((_, k) => dot(vector, column(k)) / Math.sqrt(value));
       const largest = axis.reduce((best, x) => (Math.abs(x) > Math.abs(best) ? x : best), 0);
       return axis.map((x) => x * Math.sign(largest));
     });
@@ -57,34 +52,18 @@ function cosines(vectors) {
 const neighbours = (row, i) =>
   [...row.keys()].filter((j) => j !== i).sort((a, b) => row[b] - row[a] || a - b);
 
-class SenseView {
+class SenseView extends View {
   constructor(model) {
-    this.model = model;
+    super(model, { class: "cw cw-sense" });
     this.decoded = new Map();
-    this.plot = element("div", { class: "cw-plane", "aria-hidden": "true" });
+    this.legend = this.add(element("p", { class: "cw-legend" }));
+    this.plot = this.add(element("div", { class: "cw-plane", "aria-hidden": "true" }));
+    this.facts = this.add(element("p", { class: "cw-facts" }));
     this.body = element("tbody");
-    this.legend = element("p", { class: "cw-legend" });
-    this.facts = element("p", { class: "cw-facts" });
-    this.list = element("p", { class: "cw-list", role: "status" });
-    const head = ["frase", "sentido", "x", "y", "vizinho"].map((text) =>
-      element("th", { scope: "col" }, text),
-    );
-    const table = element(
-      "table",
-      { class: "cw-numbers" },
-      element("caption", {}, "As ocorrências; escolha uma para ver todos os vizinhos"),
-      element("thead", {}, element("tr", {}, ...head)),
-      this.body,
-    );
-    this.root = element(
-      "div",
-      { class: "cw cw-sense" },
-      this.legend,
-      this.plot,
-      this.facts,
-      element("div", { class: "cw-scroll" }, table),
-      this.list,
-    );
+    const caption = "As ocorrências; escolha uma para ver todos os vizinhos";
+    const table = numbersTable(caption, ["frase", "sentido", "x", "y", "vizinho"], this.body);
+    this.add(element("div", { class: "cw-scroll" }, table));
+    this.list = this.add(element("p", { class: "cw-list", role: "status" }));
     this.build();
   }
 
@@ -103,17 +82,17 @@ class SenseView {
       element("button", { type: "button", "data-pick": i }, `${i + 1}. ${text}`),
     );
     this.cells = sentences.map(() => ["x", "y", "near"].map(() => element("td")));
-    this.body.replaceChildren(
-      ...sentences.map((_, i) =>
-        element(
-          "tr",
-          { "data-row": i },
-          element("th", { scope: "row" }, this.picks[i]),
-          element("td", {}, `${MARKS[labels[i]]} ${senses[labels[i]]}`),
-          ...this.cells[i],
-        ),
-      ),
-    );
+    const rows = sentences.map((_, i) => {
+      const sense = element("td", {}, `${MARKS[labels[i]]} ${senses[labels[i]]}`);
+      return element(
+        "tr",
+        { "data-row": i },
+        element("th", { scope: "row" }, this.picks[i]),
+        sense,
+        ...this.cells[i],
+      );
+    });
+    this.body.replaceChildren(...rows);
     this.legend.textContent = senses.map((sense, k) => `${MARKS[k]} ${sense}`).join("   ");
     this.draw();
   }
@@ -181,36 +160,21 @@ class SenseView {
   }
 
   drawChosen(cosine) {
-    const i = Math.min(Math.max(this.model.get("chosen"), 0), cosine.length - 1);
+    const i = clamp(this.model.get("chosen"), cosine.length - 1);
     this.picks.forEach((pick, k) => pick.setAttribute("aria-pressed", String(k === i)));
     this.points.forEach((point, k) => point.classList.toggle("cw-chosen", k === i));
     const list = neighbours(cosine[i], i).map((j) => `${j + 1} (${number(cosine[i][j])})`);
     this.list.textContent = `Vizinhos de ${i + 1}, do mais próximo ao mais distante: ${list.join(", ")}.`;
   }
 
-  listen({ signal, onChange }) {
-    this.body.addEventListener(
-      "click",
-      (event) => {
-        const pick = /** @type {Element} */ (event.target).closest("button");
-        if (!pick) return;
-        this.model.set("chosen", Number(pick.dataset.pick));
-        this.model.save_changes();
-      },
-      { signal },
-    );
-    onChange(["words", "word_index"], () => this.build());
-    onChange(["layer", "scale_index", "chosen"], () => this.draw());
+  listen() {
+    this.on(this.body, "click", ({ target }) => {
+      const pick = target.closest("button");
+      if (pick) this.set({ chosen: Number(pick.dataset.pick) });
+    });
+    this.onChange(["words", "word_index"], () => this.build());
+    this.onChange(["layer", "scale_index", "chosen"], () => this.draw());
   }
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new SenseView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(SenseView) };

@@ -5,13 +5,12 @@ deviation of each dimension over all tokens of the sentences, and the anisotropy
 neighbours and the projection are computed in the page. `shown` is the twin, from the same numbers.
 """
 
-import base64
 from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
 import traitlets
-from ipywidgets import Dropdown, IntSlider, jslink
+from ipywidgets import Dropdown
 from torch import Tensor
 
 from lib.attention import Trace
@@ -19,7 +18,7 @@ from lib.experiments.word_senses import Separation, cosines, separation
 from lib.geometry import anisotropy, project, standardize
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, encoded, in_range, one_of, picker, script_and_style, slider
 
 SCALES = {"cru": "Como saem do modelo", "z": "Com z-score"}
 DECIMALS = 6  # of the anisotropy that the page carries
@@ -98,11 +97,9 @@ class Shown:
 
 def shown(word: int, layer: int, scale: str) -> Shown:
     """Compute with `lib` what the widget shows for WORDS[word]; layer 0 is the embeddings."""
-    if scale not in SCALES:
-        raise ValueError(f"scale must be one of {', '.join(SCALES)}, got {scale!r}")
-    for name, value, most in (("word", word, len(WORDS) - 1), ("layer", layer, len(_vectors(0)) - 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise ValueError(f"{name} must be an integer from 0 to {most}, got {value!r}")
+    one_of("scale", scale, SCALES)
+    in_range("word", word, 0, len(WORDS) - 1)
+    in_range("layer", layer, 0, len(_vectors(0)) - 1)
     carried = _vectors(word)[layer]
     vectors = carried.occurrences
     if scale == "z":
@@ -128,10 +125,6 @@ class SenseSpace(CourseWidget):
     scale_index = traitlets.Int(0).tag(sync=True)
     chosen = traitlets.Int(0).tag(sync=True)
 
-    def shown(self) -> Shown:
-        """What the view shows right now."""
-        return shown(self.word_index, self.layer, self.scales[self.scale_index])
-
 
 def sense_space(*, word: int = 0, layer: int | None = None, scale: str = "cru") -> Panel:
     """MiniLM's vectors of *bank*, in its own language, and of *banco*, in one that it never learnt."""
@@ -142,15 +135,14 @@ def sense_space(*, word: int = 0, layer: int | None = None, scale: str = "cru") 
         words=[_packed(k) for k in range(len(WORDS))],
         word_index=word,
         layer=layer,
-        scale_index=list(SCALES).index(scale),
+        scale_index=one_of("scale", scale, SCALES),
     )
-    which = Dropdown(options=[w.text for w in WORDS], index=word, description="Palavra")
-    depth = IntSlider(value=layer, min=0, max=last, description="Camada")
-    how = Dropdown(options=list(SCALES.values()), index=widget.scale_index, description="Vetores")
-    jslink((which, "index"), (widget, "word_index"))
-    jslink((depth, "value"), (widget, "layer"))
-    jslink((how, "index"), (widget, "scale_index"))
-    return Panel(widget, [which, depth, how])
+    controls = [
+        picker(Dropdown, widget, "word_index", "Palavra", [each.text for each in WORDS]),
+        slider(widget, "layer", "Camada", 0, last),
+        picker(Dropdown, widget, "scale_index", "Vetores", SCALES.values()),
+    ]
+    return Panel(widget, controls)
 
 
 @lru_cache
@@ -190,11 +182,7 @@ def _packed(word: int) -> dict:
         "senses": list(WORDS[word].senses),
         "labels": WORDS[word].labels,
         "sentences": list(WORDS[word].sentences),
-        "occurrences": _base64(torch.stack([v.occurrences for v in layers]), "<f2"),
-        **{name: _base64(values, "<f4") for name, values in stacked.items()},
+        "occurrences": encoded(torch.stack([v.occurrences for v in layers]), "<f2"),
+        **{name: encoded(values, "<f4") for name, values in stacked.items()},
         "anisotropy": [v.anisotropy for v in layers],
     }
-
-
-def _base64(values: Tensor, dtype: str) -> str:
-    return base64.b64encode(values.numpy().astype(dtype).tobytes()).decode()

@@ -1,6 +1,6 @@
 // @ts-check
 // WordPiece step by step: what the tokenizer makes of a text, and every look into its vocabulary.
-import { element, lifecycle, nameSliders } from "./base.js";
+import { View, clamp, element, field, rendererOf, textBox } from "./base.js";
 
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const AT_SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/;
@@ -61,47 +61,29 @@ function compute(model, reader, ids) {
     return { refused: `São ${words.length} palavras; aqui cabem no máximo ${limit}. Encurte o texto.` };
   }
   const cuts = words.map((word) => cut(word, ids, model.get("longest_word")));
-  const chosen = Math.min(Math.max(model.get("word"), 0), words.length - 1);
+  const chosen = clamp(model.get("word"), words.length - 1);
   const { tokens, steps } = cuts[chosen];
-  const step = Math.min(Math.max(model.get("step"), 0), steps.length) || steps.length;
+  const step = clamp(model.get("step"), steps.length) || steps.length;
   return { words, cuts, chosen, word: words[chosen], tokens, steps, step };
 }
 
-class StepsView {
+class StepsView extends View {
   constructor(model) {
-    this.model = model;
-    this.input = element("input", {
-      type: "text",
-      "aria-label": "Texto",
-      spellcheck: "false",
-      autocomplete: "off",
-    });
-    this.message = element("p", { class: "cw-refused", role: "status" });
-    this.words = element("div", {
-      class: "cw-field",
-      role: "group",
-      "aria-label": "Palavra a seguir passo a passo",
-    });
-    this.tokens = element("ol", { class: "cw-tokens", "aria-label": "Tokens do texto, com os seus números" });
+    super(model, { class: "cw cw-wordpiece", "data-lm-suppress-shortcuts": "true" });
+    const list = (name, label) => this.add(element("ol", { class: name, "aria-label": label }));
+    this.input = textBox("Texto");
+    this.add(field("Texto", this.input));
+    this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
+    this.tokens = list("cw-tokens", "Tokens do texto, com os seus números");
+    const words = { class: "cw-field", role: "group", "aria-label": "Palavra a seguir passo a passo" };
+    this.words = this.add(element("div", words));
     this.slider = element("input", { type: "range", min: 1, "aria-label": "Passo" });
     this.back = element("button", { type: "button" }, "Passo anterior");
     this.forward = element("button", { type: "button" }, "Próximo passo");
-    this.controls = element("div", { class: "cw-field" }, this.back, this.slider, this.forward);
-    this.place = element("p", { class: "cw-place" });
-    this.attempts = element("ol", { class: "cw-attempts", "aria-label": "Consultas a partir deste ponto" });
-    this.verdict = element("p", { class: "cw-verdict", role: "status" });
-    this.root = element(
-      "div",
-      { class: "cw cw-wordpiece", "data-lm-suppress-shortcuts": "true" },
-      element("div", { class: "cw-field" }, element("span", { "aria-hidden": "true" }, "Texto"), this.input),
-      this.message,
-      this.tokens,
-      this.words,
-      this.controls,
-      this.place,
-      this.attempts,
-      this.verdict,
-    );
+    this.controls = this.add(element("div", { class: "cw-field" }, this.back, this.slider, this.forward));
+    this.place = this.add(element("p", { class: "cw-place" }));
+    this.attempts = list("cw-attempts", "Consultas a partir deste ponto");
+    this.verdict = this.add(element("p", { class: "cw-verdict", role: "status" }));
     this.read();
     this.draw();
   }
@@ -128,25 +110,18 @@ class StepsView {
 
   drawTokens() {
     const tokens = this.shown.cuts.flatMap((word) => word.tokens);
-    this.tokens.replaceChildren(
-      ...tokens.map((token) =>
-        element(
-          "li",
-          {},
-          element("span", { "data-token": "" }, token),
-          " ",
-          element("small", {}, String(this.ids.get(token))),
-        ),
-      ),
-    );
+    const items = tokens.map((token) => {
+      const id = element("small", {}, String(this.ids.get(token)));
+      return element("li", {}, element("span", { "data-token": "" }, token), " ", id);
+    });
+    this.tokens.replaceChildren(...items);
   }
 
   drawWords() {
     const { words, chosen } = this.shown;
     if (this.words.childElementCount !== words.length) {
-      this.words.replaceChildren(
-        ...words.map((_, k) => element("button", { type: "button", "data-word": k })),
-      );
+      const buttons = words.map((_, k) => element("button", { type: "button", "data-word": k }));
+      this.words.replaceChildren(...buttons);
     }
     [...this.words.children].forEach((button, k) => {
       button.textContent = words[k];
@@ -199,50 +174,28 @@ class StepsView {
     return `Pronto, após ${looks}: ${tokens.join(" ")}.`;
   }
 
-  set(values) {
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
-    this.model.save_changes();
-  }
-
-  listen({ signal, onChange }) {
-    const on = (target, type, listener) => target.addEventListener(type, listener, { signal });
-    on(this.input, "input", () => this.set({ text: this.input.value, word: 0, step: 0 }));
-    on(this.slider, "input", () => this.set({ step: this.slider.valueAsNumber }));
-    on(this.back, "click", () => this.set({ step: this.shown.step - 1 }));
-    on(this.forward, "click", () => this.set({ step: this.shown.step + 1 }));
-    on(this.words, "click", ({ target }) => {
+  listen() {
+    this.on(this.input, "input", () => this.set({ text: this.input.value, word: 0, step: 0 }));
+    this.on(this.slider, "input", () => this.set({ step: this.slider.valueAsNumber }));
+    this.on(this.back, "click", () => this.set({ step: this.shown.step - 1 }));
+    this.on(this.forward, "click", () => this.set({ step: this.shown.step + 1 }));
+    this.on(this.words, "click", ({ target }) => {
       const button = target.closest("[data-word]");
       if (button) this.set({ word: Number(button.dataset.word), step: 0 });
     });
-    onChange(["readers", "reader_index"], () => {
+    this.onChange(["readers", "reader_index"], () => {
       this.read();
       this.set({ word: 0, step: 0 });
     });
-    onChange(["readers", "reader_index", "text", "word", "step"], () => this.draw());
+    this.onChange(["readers", "reader_index", "text", "word", "step"], () => this.draw());
   }
 }
 
 function attempt({ piece, found }) {
   const { symbol, text } = TRIED[found];
   const mark = element("span", { class: "cw-symbol", "aria-hidden": "true" }, symbol);
-  return element(
-    "li",
-    { "data-found": found },
-    element("span", { "data-piece": "" }, piece),
-    " ",
-    mark,
-    " ",
-    element("small", {}, text),
-  );
+  const tried = element("span", { "data-piece": "" }, piece);
+  return element("li", { "data-found": found }, tried, " ", mark, " ", element("small", {}, text));
 }
 
-function render({ model, el }) {
-  const life = lifecycle(model);
-  const view = new StepsView(model);
-  view.listen(life);
-  el.append(view.root);
-  nameSliders(el, life.signal);
-  return life.end;
-}
-
-export default { render };
+export default { render: rendererOf(StepsView) };

@@ -13,17 +13,11 @@ from pathlib import Path
 
 import tokenizers as library
 import traitlets
-from ipywidgets import Dropdown, jslink
+from ipywidgets import Dropdown
 
-from lib.tokenizer import (
-    LONGEST_WORD,
-    Lookup,
-    Pieces,
-    Tokenizer,
-    greedy_wordpiece,
-)
+from lib.tokenizer import LONGEST_WORD, Lookup, Pieces, Tokenizer, greedy_wordpiece
 from lib.vocabulary import SPECIAL_TOKENS
-from lib.widgets.base import CourseWidget, Panel, script_and_style
+from lib.widgets.base import CourseWidget, Panel, picker, script_and_style
 
 MAX_WORDS = 16
 _SPECIAL = re.compile("(" + "|".join(map(re.escape, SPECIAL_TOKENS)) + ")")
@@ -106,9 +100,7 @@ def wordpiece_steps(tokenizers: Tokenizer | Mapping[str, Tokenizer], text: str =
         raise TypeError(f"tokenizers must be a Tokenizer or a mapping of names to them, got {tokenizers!r}")
     shown(text, next(iter(tokenizers.values())))
     widget = WordPieceSteps(readers=[_reader(t) for t in tokenizers.values()], text=text)
-    vocabulary = Dropdown(options=list(tokenizers), index=0, description="Vocabulário")
-    jslink((vocabulary, "index"), (widget, "reader_index"))
-    return Panel(widget, [vocabulary])
+    return Panel(widget, [picker(Dropdown, widget, "reader_index", "Vocabulário", tokenizers)])
 
 
 def _reader(tokenizer: Tokenizer) -> dict:

@@ -6,8 +6,7 @@ A page holds the widgets' saved state, their views and the script that draws the
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +93,16 @@ def stored(widget: Panel | CourseWidget) -> dict[str, Any]:
     return json.loads(json.dumps(own(widget).get_state(), default=str))
 
 
-def run_node(code: str, *arguments: str) -> str:
-    """Run JavaScript as a module in Node; what it prints."""
-    command = [find_program("node"), "--input-type=module", "--eval", code, *arguments]
+def run_node(script: str, result: str, arguments: Any) -> Any:
+    """Run a module in Node; the value of the expression `result`, in which `given` are the arguments."""
+    code = f"""{script}
+      const given = JSON.parse(process.argv[1], (_, x) => (x === "-inf" ? -Infinity : x));
+      console.log(JSON.stringify({result}, (_, x) => (ArrayBuffer.isView(x) ? [...x] : x)));
+    """
+    command = [find_program("node"), "--input-type=module", "--eval", code, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return json.loads(done.stdout)
 
 
 # --- looks --------------------------------------------------------------------------------------------------
@@ -135,32 +138,21 @@ def broken(widget: Panel | CourseWidget, old: str, new: str) -> Panel | CourseWi
 # --- what is left behind ------------------------------------------------------------------------------------
 
 
-@contextmanager
-def counting(page: Page) -> Iterator:
-    """A function that counts the live DOM nodes and event listeners of the page, garbage apart."""
+def growth(page: Page, panel: Locator, change: str, times: int) -> tuple[int, int]:
+    """How many DOM nodes and listeners `times` changes leave behind; `change` is (panel, k) => void."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
 
-    def count() -> tuple[int, int]:
+    def count_after(changes: int) -> tuple[int, int]:
+        panel.evaluate(f"(panel, n) => {{ for (let k = 0; k < n; k++) ({change})(panel, k); }}", changes)
         next_frame(page)  # what a change put off until the next frame is done
         session.send("HeapProfiler.collectGarbage")
         metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
         return int(metrics["Nodes"]), int(metrics["JSEventListeners"])
 
-    yield count
+    nodes, listeners = count_after(32)  # whatever is made once, on first use, is made now
+    nodes_after, listeners_after = count_after(times)
     session.detach()
-
-
-def growth(page: Page, panel: Locator, change: str, times: int) -> tuple[int, int]:
-    """How many DOM nodes and listeners `times` changes leave behind; `change` is (panel, k) => void."""
-    loop = (
-        f"(panel, times) => {{ const change = {change}; for (let k = 0; k < times; k++) change(panel, k); }}"
-    )
-    panel.evaluate(loop, 32)  # whatever is made once, on first use, is made now
-    with counting(page) as count:
-        nodes, listeners = count()
-        panel.evaluate(loop, times)
-        nodes_after, listeners_after = count()
     return nodes_after - nodes, listeners_after - listeners
 
 
@@ -187,11 +179,11 @@ LIFECYCLE = """async ([esm, state, poke]) => {
   const end = module.default.render({ model, el });
   const before = JSON.stringify(state);
   const poked = eval(poke);
-  poked(el);
+  poked(el, 1);
   const moved = JSON.stringify(state);
   const alive = { listeners: listeners.size, observers: active.size };
   end();
-  poked(el);
+  poked(el, 2);
   return { alive, left: { listeners: listeners.size, observers: active.size },
            pokeWorks: before !== moved, stillWorks: JSON.stringify(state) !== moved };
 }"""
@@ -224,9 +216,6 @@ def tab_stops(page: Page, count: int) -> list[str]:
     for _ in range(count):
         move_focus(page)
         stops.append(
-            page.evaluate(
-                "() => { const e = document.activeElement;"
-                " return e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent }"
-            )
+            page.locator(":focus").evaluate("e => e.ariaLabel || e.labels?.[0]?.textContent || e.textContent")
         )
     return stops

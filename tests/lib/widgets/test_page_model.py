@@ -4,12 +4,11 @@ import json
 
 import pytest
 import torch
-from playwright.sync_api import expect
 
 from lib.corpus import PORTUGUESE, posterior, sample
 from lib.models import page_bundle
 from lib.vocabulary import MASK
-from lib.widgets.page_model import EXAMPLES, page_model, shown
+from lib.widgets.page_model import EXAMPLES, PageModel, page_model, shown
 from tests.lib.widgets.cases.page_model import HEADS, IMPOSSIBLE, LAYERS, LOAD, sentences
 from tests.lib.widgets.pages.page_model import BOX, ModelPage, State
 from tests.lib.widgets.shared import run_node, stored
@@ -42,22 +41,15 @@ def test_script_of_the_book_is_the_bundle_of_today_and_small():
     assert SCRIPT.stat().st_size < LIMIT
 
 
-def in_node(texts):
-    """What the JavaScript computes for each text: logits, posteriors and weights in full."""
-    esm = page_model().widget._esm.replace("export default { render };", "")
-    code = f"""{esm}
+def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
+    texts = [*EXAMPLES, IMPOSSIBLE, *sentences(40, seed=7)]
+    script = f"""{PageModel._esm}
       import {{ readFileSync }} from "node:fs";
       (0, eval)(readFileSync({json.dumps(str(SCRIPT))}, "utf8"));
       const network = new MaskedModel(globalThis.courseModel);
-      const plain = (_, x) => (ArrayBuffer.isView(x) ? [...x] : x);
-      console.log(JSON.stringify(JSON.parse(process.argv[1]).map((text) => network.run(text)), plain));
     """
-    return json.loads(run_node(code, json.dumps(texts)))
-
-
-def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
-    texts = [*EXAMPLES, IMPOSSIBLE, *sentences(40, seed=7)]
-    for text, result in zip(texts, in_node(texts), strict=True):
+    results = run_node(script, "given.map((text) => network.run(text))", texts)
+    for text, result in zip(texts, results, strict=True):
         for k, gap in enumerate(result["gaps"]):
             expected = shown(text, k, 1, 1)
             assert gap["place"] == expected.gaps[k]
@@ -70,12 +62,8 @@ def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
         for layer in range(LAYERS):
             for head in range(HEADS):
                 wanted = shown(text, 0, layer + 1, head + 1).weights
-                torch.testing.assert_close(
-                    torch.tensor(result["weights"][layer][head], dtype=torch.float64),
-                    wanted,
-                    atol=1e-6,
-                    rtol=0,
-                )
+                weights = torch.tensor(result["weights"][layer][head], dtype=torch.float64)
+                torch.testing.assert_close(weights, wanted, atol=1e-6, rtol=0)
 
 
 def test_a_kernel_answers_with_the_bundle(monkeypatch):
@@ -101,9 +89,7 @@ def test_model_is_loaded_only_when_the_reader_asks(page, show):
     assert first.panel.get_by_role("button").inner_text() == LOAD
     first.begin()
     second.begin()
-    assert len([url for url in asked if "course_model" in url]) == 1, (
-        "the second finds what the first brought"
-    )
+    assert len([url for url in asked if "course_model" in url]) == 1, "one brings it for both"
     assert first.differences() == second.differences() == []
     assert not page.problems
 
@@ -115,15 +101,6 @@ def test_examples_fill_the_box(show):
         model.choose("Exemplo", index=k)
         model.state = State(EXAMPLES[k])
         assert model.differences() == []
-
-
-def test_focus_goes_to_the_box_and_arrows_walk_the_table(page, show):
-    [model] = show(page_model())
-    model.begin()
-    expect(page.locator(":focus")).to_have_attribute("aria-label", BOX)
-    model.panel.locator("td[data-i='1'][data-j='0']").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(":focus")).to_have_attribute("data-j", "1")
 
 
 def test_a_model_that_does_not_arrive_is_said_in_words(page, show):

@@ -9,17 +9,9 @@ from lib.encoder import Config, Encoder
 from lib.heads import MLMHead
 from lib.parameters import count
 from lib.presets import PRESETS
-from lib.widgets.parameter_counter import FLAGS, SIZES, TITLES, forward_flops, parameter_counter, shown
+from lib.widgets.parameter_counter import FLAGS, SIZES, TITLES, config_of, forward_flops, parameter_counter
 from tests.browser.chromium import assert_becomes
-from tests.lib.widgets.pages.parameter_counter import CounterPage, Move
-
-
-@pytest.fixture
-def counter(show) -> CounterPage:
-    """The counter on a page, standing at BERT-base."""
-    [opened] = show(parameter_counter())
-    return opened
-
+from tests.lib.widgets.pages.parameter_counter import Move, standing_at
 
 # --- the twin -----------------------------------------------------------------------------------------------
 
@@ -56,11 +48,11 @@ def test_flops_of_the_head_are_what_torch_counts_at_the_predicted_positions():
 
 @pytest.mark.parametrize("name", TITLES)
 def test_every_preset_is_counted_as_lib_counts_it(name):
-    widget = parameter_counter(name).widget
-    assert widget.shown().count == count(PRESETS[name])
-    assert widget.config().max_length == PRESETS[name].max_length
-    widget = parameter_counter(name, mlm_head=True).widget
-    assert widget.shown().count == count(PRESETS[name], mlm_head=True)
+    at = standing_at(name)
+    config = config_of(dict(at.sizes), dict(at.flags))
+    assert config.max_length == PRESETS[name].max_length
+    for head in (False, True):
+        assert count(config, mlm_head=head) == count(PRESETS[name], mlm_head=head)
 
 
 def test_presets_are_all_of_lib_and_differ_in_something():
@@ -69,19 +61,11 @@ def test_presets_are_all_of_lib_and_differ_in_something():
     assert len({tuple(p[name] for name in (*SIZES, *FLAGS)) for p in presets}) == len(presets)
 
 
-def test_memory_is_bytes_times_parameters():
-    lib = shown(PRESETS["bert-base"])
-    assert (lib.weights_float32, lib.weights_float16, lib.training) == (
-        437_928_960,
-        218_964_480,
-        1_751_715_840,
-    )
-
-
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_list_follows_the_sliders_and_the_sliders_the_list(counter, page):
+def test_list_follows_the_sliders_and_the_sliders_the_list(page, show):
+    [counter] = show(parameter_counter())
     for name, value, model in (
         ("layers", 24, "Tamanhos seus"),
         ("layers", 12, "BERT-base"),
@@ -96,11 +80,3 @@ def test_list_follows_the_sliders_and_the_sliders_the_list(counter, page):
     expect(slider).to_have_attribute("aria-valuetext", "250.002")
     counter.choose("Modelo", label="Tamanhos seus")
     assert counter.differences() == [], "to name no model changes no size"
-
-
-def test_heads_change_no_parameter(counter):
-    before = counter.read()["parts"]
-    for heads in (1, 4, 16):
-        counter.go(Move(sizes={"heads": heads}))
-        assert counter.differences() == []
-        assert counter.read()["parts"] == before

@@ -3,15 +3,14 @@
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
-from lib.quizzes import CHAPTERS, ask, questions, right, wrong
-from lib.widgets.quiz import quiz, quiz_of, result
+from lib.quizzes import CHAPTERS, ask, right, wrong
+from lib.widgets.quiz import quiz, quiz_of
 from tests.browser.chromium import assert_becomes, page_overflow
-from tests.lib.widgets.cases.quiz import SMALL
-from tests.lib.widgets.pages.quiz import QuizPage, at, plain, said_of
-from tests.lib.widgets.shared import assert_accessible_in_every_look, drawn_widgets
+from tests.lib.widgets.cases.quiz import RIGHT, SMALL
+from tests.lib.widgets.pages.quiz import QuizPage, at
+from tests.lib.widgets.shared import drawn_widgets
 
 HEADINGS = """() => {
   document.querySelector("main").insertAdjacentHTML("afterbegin",
@@ -30,13 +29,6 @@ def small(show) -> QuizPage:
 # --- the twin -----------------------------------------------------------------------------------------------
 
 
-def test_the_result_counts_the_first_try():
-    data = quiz_of("t", SMALL).questions
-    wrong_then_right = [at(SMALL[0], False), at(SMALL[0], True)]
-    found = result(data, [wrong_then_right, [at(SMALL[1], True)] * 2, []])
-    assert (found.answered, found.right_at_first, found.read_again) == (2, 1, ("A seção",))
-
-
 def test_another_edition_of_the_questions_has_another_name():
     assert quiz_of("t", SMALL).edition == quiz_of("t", SMALL).edition != quiz_of("t", SMALL[:2]).edition
 
@@ -44,28 +36,17 @@ def test_another_edition_of_the_questions_has_another_name():
 # --- the static page ----------------------------------------------------------------------------------------
 
 # To press some forty buttons by pointer would take most of the time; the other tests press them that way.
-ANSWER_EVERYTHING = """root => [...root.querySelectorAll("[data-question]")].map(question =>
-  [...question.querySelectorAll("label")].map((label, k) => {
-    label.querySelector("input").click();
-    question.querySelector("button").click();
-    const feedback = question.querySelector(".cw-feedback");
-    return {
-      legend: question.querySelector("legend").textContent,
-      choices: [...question.querySelectorAll("label")].map(each => each.textContent),
-      checked: k,
-      verdict: feedback.dataset.verdict,
-      why: feedback.querySelector("p").textContent,
-    };
-  }))"""
+CHECK = "(form, k) => { form.querySelectorAll('input')[k].click(); form.querySelector('button').click(); }"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_choice_of_every_question_explains_itself(chapter, page, show):
     [answered] = show(quiz(chapter))
-    assert answered.panel.evaluate(ANSWER_EVERYTHING) == [
-        [said_of(i, question, k) for k in range(len(question["choices"]))]
-        for i, question in enumerate(answered.stored["questions"])
-    ]
+    for i, question in enumerate(answered.stored["questions"]):
+        for k in range(len(question["choices"])):
+            answered.panel.locator("form").nth(i).evaluate(CHECK, k)
+            answered.state[i] = [0, k]
+            assert answered.differences() == [], (i, k)
     assert page_overflow(page) == 0
     assert not page.problems
 
@@ -73,13 +54,13 @@ def test_every_choice_of_every_question_explains_itself(chapter, page, show):
 def test_code_is_marked_up_and_nothing_else(small):
     expect(small.panel.locator("legend").first).to_have_text("1. Um a < b?")
     expect(small.panel.locator("legend code")).to_have_text("a")
-    feedback = small.answer(0, at(SMALL[0], True))
+    feedback = small.answer(0, RIGHT[0])
     expect(feedback.locator("p")).to_have_text("✓ Certo. é <b>.")
     expect(feedback.locator("b")).to_have_count(0)
 
 
 def test_the_right_answer_unfolds_why_the_others_are_wrong(page, small):
-    feedback = small.answer(1, at(SMALL[1], True))
+    feedback = small.answer(1, RIGHT[1])
     feedback.get_by_text("E as outras?").click()
     others = [f"{choice.text}: {choice.why}" for choice in SMALL[1].choices if not choice.right]
     items = feedback.locator("li")
@@ -92,7 +73,7 @@ def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, small):
     for i in (0, 1):
         small.go((i, at(SMALL[i], False)))
         expect(outcome).to_have_text(f"Respondidas: {i + 1} de 3.")
-    small.go((0, at(SMALL[0], True)))  # a second try does not count
+    small.go((0, RIGHT[0]))  # a second try does not count
     small.go((2, at(SMALL[2], False)))
     assert small.differences() == []
     expect(outcome.locator("p")).to_have_text("De primeira, 0 de 3. Para reler:")
@@ -157,7 +138,7 @@ def test_without_a_memory_the_quiz_works(new_page, show):
         "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })"
     )
     [answered] = show(quiz_of("t", SMALL), on=page)
-    answered.go((0, at(SMALL[0], True)))
+    answered.go((0, RIGHT[0]))
     assert answered.differences() == []
     assert not page.problems
 
@@ -169,29 +150,3 @@ def test_a_screen_reader_hears_question_and_explanation(small):
     group.get_by_role("radio", name="x").check()
     root.get_by_role("button", name="Conferir").nth(1).click()
     expect(root.get_by_role("status").filter(has_text="pois é.")).to_have_count(1)
-
-
-def test_the_result_with_its_links_is_accessible(page, show):
-    [answered] = show(quiz("01"))
-    page.evaluate(HEADINGS)
-    for i, question in enumerate(questions("01")):
-        answered.answer(i, at(question, i % 2 == 0))
-    expect(answered.panel.locator(".cw-result p")).to_contain_text("De primeira")
-    assert_accessible_in_every_look(page)
-
-
-# --- the built book -----------------------------------------------------------------------------------------
-
-# That every link of the result leads to its section, tests/book/test_widgets.py sees, with each chapter open.
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_built_page_has_an_anchor_for_every_section(chapter, book_dir):
-    [built] = (book_dir / "book").glob(f"{chapter}_*.html")
-    found = set()
-    for section in BeautifulSoup(built.read_text(encoding="utf-8"), "html.parser").select("section[id]"):
-        for heading in section.find_all(re.compile("^h[1-4]$"), recursive=False):
-            for mark in heading.select("a.headerlink, .section-number"):
-                mark.extract()
-            found.add(" ".join(heading.get_text().split()))
-    assert {plain(question.section) for question in questions(chapter)} <= found

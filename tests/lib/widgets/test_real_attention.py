@@ -37,10 +37,8 @@ def test_the_data_of_a_page_is_small_and_the_widget_says_how_small(show):
     carried = sum(len(s[mask]) for s in panel.widget.sentences for mask in MASKS)
     assert carried < 200_000
     [opened] = show(panel)
-    assert (
-        f"{carried / 1000:.0f} kB para {len(SENTENCES)} frases"
-        in opened.panel.locator(".cw-size").inner_text()
-    )
+    said = f"{carried / 1000:.0f} kB para {len(SENTENCES)} frases"
+    assert said in opened.panel.locator(".cw-size").inner_text()
 
 
 def test_hidden_cells_are_marked_without_colour(show):
@@ -55,10 +53,8 @@ def test_a_band_is_as_thick_as_its_weight(show):
     [opened] = show(real_attention(layer=2, view="linhas"))
     weights = shown(SENTENCES[0], "bidirecional", 2, 1).weights
     n = len(weights)
-    shapes = opened.panel.locator(".cw-bands span").evaluate_all(
-        "all => all.map(span => span.style.clipPath)"
-    )
-    for k, shape in enumerate(shapes):
+    bands = opened.panel.locator(".cw-bands span")
+    for k, shape in enumerate(bands.evaluate_all("all => all.map(span => span.style.clipPath)")):
         y = [float(p) for p in re.findall(r"% (-?[\d.]+)%", shape)]
         i, j = divmod(k, n)
         assert n * (y[3] - y[0]) / 100 == pytest.approx(weights[i, j].item(), abs=1e-3)

@@ -3,7 +3,6 @@
 import torch
 
 from lib.experiments.word_senses import cosines, word_vector
-from lib.geometry import standardize
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.sense_space import WORDS, shown
@@ -24,12 +23,6 @@ def test_z_scoring_removes_the_common_direction():
         assert scored.separation.same < raw.separation.same
     english, portuguese = (shown(k, LAST, "cru").separation.neighbours for k in (0, 1))
     assert (english, portuguese) == (8, 4), "an English model tells the senses of bank, not those of banco"
-
-
-def test_page_carries_the_mean_and_deviation_that_standardize_uses():
-    tokens = torch.randn(20, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    by_hand = (tokens[:3] - tokens.mean(0)) / tokens.std(0, correction=0)
-    torch.testing.assert_close(standardize(tokens[:3], tokens), by_hand)
 
 
 def test_every_state_of_the_widget_is_visited():

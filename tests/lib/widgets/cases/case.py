@@ -28,25 +28,20 @@ class Case:
     make: Callable[..., Made]
     starts: Callable[[], Iterable[tuple[Made, Any]]]  # widgets made with options, and where each must stand
     moves: Callable[[], Iterable[Any]]  # through states that differ in as much as they can
-    tour: Callable[
-        [Mapping[str, Any]], Iterable[Any]
-    ]  # a few moves, wherever it stands: from its stored state
+    tour: Callable[[Mapping[str, Any]], Iterable[Any]]  # a few moves from a stored state
     pair: Callable[[], tuple[Made, Made]]  # two neighbours on a page
     used: tuple[Any, Any]  # a move of each
     heard: Any  # a move after which a screen reader has something to say
     stops: Sequence[str]  # the names of what Tab reaches, from the top of the page
-    keys: Sequence[
-        tuple[str, Any]
-    ]  # from the last stop: keys to press or a text to type, and the state after
+    keys: Sequence[tuple[str, Any]]  # from the last stop: keys to press or a text, and the state after
     change: str  # JavaScript: (panel, k) => the k-th of many changes
     leaves: int  # how many nodes more a page may have after them
-    poke: str  # JavaScript: from the view to a change of its model, by a control of its own
     listeners: int  # how many callbacks listen to the model while the view lives
-    refusals: Sequence[tuple[Callable[[], Any], str]]  # a call that must fail, and how: "TypeError: ..."
+    refusals: Sequence[tuple[Callable[[], Any], str]]  # a call; its ValueError, or "TypeError: ..."
+    poke: str = ""  # where `change` needs what is above the view: (view, k) => a change by its own controls
     hostile: Callable[[], Hostile] | None = None  # None: nobody gives this widget a text
     mutations: dict[str, tuple[str, str]] = field(default_factory=dict)  # a mistake: right code, wrong code
     telling: Sequence[Any] = ()  # moves that bring every one of these mistakes to light
     mutant: dict[str, Any] = field(default_factory=dict)  # how the copies with a mistake are made
     times: int = 200
-    observers: int = 1
     has_controls: bool = True  # of its own, beside those of ipywidgets above it

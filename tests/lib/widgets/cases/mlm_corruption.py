@@ -99,26 +99,19 @@ CASE = Case(
       input.dispatchEvent(new Event("input"));
     }""",
     leaves=60,  # cards of earlier sentences left behind would be thousands
-    poke="el => el.querySelector('[data-draw=\"1\"]').click()",
     listeners=4,
     refusals=[
-        (lambda: mlm_corruption(""), "ValueError: text must hold 1 to 48 words, got 0"),
-        (lambda: mlm_corruption("a " * 49), "ValueError: text must hold 1 to 48 words, got 49"),
-        (
-            lambda: mlm_corruption(rate=15.5),
-            "ValueError: rate must be a percentage in steps of 5, 0 to 100, got 15.5",
-        ),
-        (lambda: mlm_corruption(mask=120), "ValueError: mask must be a percentage"),
-        (
-            lambda: mlm_corruption(mask=80, random=25),
-            r"ValueError: mask \+ random must be at most 100, got 80 \+ 25",
-        ),
-        (lambda: mlm_corruption(seed=-1), "ValueError: seed must be an integer in"),
+        (lambda: mlm_corruption(""), "text must hold 1 to 48 words, got 0"),
+        (lambda: mlm_corruption("a " * 49), "text must hold 1 to 48 words, got 49"),
+        (lambda: mlm_corruption(rate=15.5), "rate must be a percentage in steps of 5, 0 to 100, got 15.5"),
+        (lambda: mlm_corruption(mask=120), "mask must be a percentage"),
+        (lambda: mlm_corruption(mask=80, random=25), r"mask \+ random must be at most 100, got 80 \+ 25"),
+        (lambda: mlm_corruption(seed=-1), "seed must be an integer from 0 to 2147483647, got -1"),
         (lambda: mlm_corruption(vocabulary=["a", ""]), "TypeError: vocabulary must hold non-empty strings"),
-        (lambda: shown("gato", VOCABULARY, 15, 80, 10, 0, 0), "ValueError: draws must lie in 1.*, got 0"),
+        (lambda: shown("gato", VOCABULARY, 15, 80, 10, 0, 0), "draws must lie in 1.*, got 0"),
         (
             lambda: shown("gato", VOCABULARY, 15, 80, 10, 0, MAX_DRAWS + 1),
-            f"ValueError: draws must lie in 1..{MAX_DRAWS}, got {MAX_DRAWS + 1}",
+            f"draws must lie in 1..{MAX_DRAWS}, got {MAX_DRAWS + 1}",
         ),
     ],
     hostile=hostile,

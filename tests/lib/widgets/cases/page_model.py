@@ -102,16 +102,11 @@ CASE = Case(
       box.dispatchEvent(new Event("input"));
     }""",
     leaves=150,
-    poke="""el => {
-      const box = el.querySelector("input[type=text]");
-      box.value += " a";
-      box.dispatchEvent(new Event("input"));
-    }""",
     listeners=2,
     refusals=[
-        (lambda: page_model("a [MASK]"), "ValueError: examples must be a sequence of at least one sentence"),
-        (lambda: page_model([]), "ValueError: examples must be a sequence of at least one sentence"),
-        (lambda: shown(EXAMPLES[0], 1, 1, 1), "ValueError: gap must lie between 0 and 0, got 1"),
+        (lambda: page_model("a [MASK]"), "examples must be a sequence of at least one sentence"),
+        (lambda: page_model([]), "examples must be a sequence of at least one sentence"),
+        (lambda: shown(EXAMPLES[0], 1, 1, 1), "gap must lie between 0 and 0, got 1"),
         (lambda: read(""), "Refused: Escreva uma frase"),
         (lambda: read(" .. ,"), "Refused: Escreva uma frase"),
         (lambda: read("o gato dorme"), "Refused: O modelo só conhece 640 palavras; estas não: gato dorme"),

@@ -6,23 +6,17 @@ from tests.lib.widgets.cases.case import Case, Hostile
 from tests.lib.widgets.pages.quiz import QuizPage, at, plain
 from tests.lib.widgets.shared import HOSTILE
 
+
+def wrongs(*texts):
+    return [wrong(text, f"{text} não é.") for text in texts]
+
+
 SMALL = [
-    ask(
-        "Um `a` < b?",
-        right("sim & *não*", "é <b>."),
-        wrong("b", "não é."),
-        wrong("c", "nem."),
-        section="A seção",
-    ),
-    ask(
-        "Dois?",
-        right("x", "pois é."),
-        wrong("y", "não mesmo."),
-        wrong("z", "z não."),
-        section="Outra `seção`",
-    ),
-    ask("Três?", right("1", "é um."), wrong("2", "dois não."), wrong("3", "três não."), section="Sem lugar"),
+    ask("Um `a` < b?", right("sim & *não*", "é <b>."), *wrongs("b", "c"), section="A seção"),
+    ask("Dois?", right("x", "pois é."), *wrongs("y", "z"), section="Outra `seção`"),
+    ask("Três?", right("1", "é um."), *wrongs("2", "3"), section="Sem lugar"),
 ]
+RIGHT = [at(question, True) for question in SMALL]
 
 
 def small():
@@ -67,7 +61,7 @@ CASE = Case(
     tour=tour,
     pair=lambda: (quiz("01"), small()),
     used=((3, 0), (1, 1)),
-    heard=(1, at(SMALL[1], True)),
+    heard=(1, RIGHT[1]),
     stops=[plain(SMALL[0].choices[0].text)],
     keys=[
         ("Space", answered(None, None, None)),
@@ -85,24 +79,15 @@ CASE = Case(
     }""",
     times=201,
     leaves=60,
-    poke="""el => {
-      const inputs = el.querySelectorAll("input");
-      inputs[globalThis.turn = (globalThis.turn ?? -1) + 1].checked = true;
+    poke="""(el, k) => {
+      el.querySelectorAll("input")[k].checked = true;
       el.querySelector("form").dispatchEvent(new Event("submit", { cancelable: true }));
     }""",
     listeners=1,
-    observers=0,
     refusals=[
-        (lambda: quiz_of("t", []), "ValueError: asked must hold at least one question"),
+        (lambda: quiz_of("t", []), "asked must hold at least one question"),
     ],
     hostile=hostile,
     mutations=MUTATIONS,
-    telling=[
-        (1, 0),
-        (0, at(SMALL[0], False)),
-        (0, at(SMALL[0], True)),
-        (1, at(SMALL[1], True)),
-        (2, 1),
-        (2, 2),
-    ],
+    telling=[(1, 0), (0, at(SMALL[0], False)), (0, RIGHT[0]), (1, RIGHT[1]), (2, 1), (2, 2)],
 )

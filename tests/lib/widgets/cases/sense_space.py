@@ -71,13 +71,13 @@ CASE = Case(
     }""",
     times=201,  # odd: not back where it began
     leaves=150,
-    poke="el => el.querySelectorAll('button')[globalThis.turn = (globalThis.turn ?? 1) + 1].click()",
+    poke="(el, k) => el.querySelectorAll('button')[k + 2].click()",
     listeners=2,
     refusals=[
-        (lambda: sense_space(word=2), "ValueError: word must be an integer from 0 to 1, got 2"),
-        (lambda: sense_space(layer=7), "ValueError: layer must be an integer from 0 to 6, got 7"),
-        (lambda: sense_space(layer=True), "ValueError: layer must be an integer from 0 to 6, got True"),
-        (lambda: sense_space(scale="y"), "ValueError: scale must be one of cru, z, got 'y'"),
+        (lambda: sense_space(word=2), "word must be an integer from 0 to 1, got 2"),
+        (lambda: sense_space(layer=7), "layer must be an integer from 0 to 6, got 7"),
+        (lambda: sense_space(layer=True), "layer must be an integer from 0 to 6, got True"),
+        (lambda: sense_space(scale="y"), "scale must be one of cru, z, got 'y'"),
     ],
     hostile=hostile,
     mutations=MUTATIONS,

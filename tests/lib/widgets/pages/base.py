@@ -21,7 +21,7 @@ class WidgetPage:
 
     widget: ClassVar[type[CourseWidget]]
     selector: ClassVar[str]
-    READ: ClassVar[str]  # JavaScript: from the panel to all that it says
+    READ: ClassVar[str]  # JavaScript: all that the panel says, by means of READING
 
     def __init__(self, panel: Locator, stored: Mapping[str, Any]) -> None:
         self.panel, self.stored = panel, stored
@@ -44,7 +44,7 @@ class WidgetPage:
 
     def read(self) -> dict[str, Any]:
         """Everything that the widget says, as text."""
-        return self.panel.evaluate(self.READ)
+        return self.panel.evaluate(f"panel => {{ {READING} return {self.READ}; }}")
 
     def wrong(self) -> list[str]:
         """Where the page, right now, does not say what `lib` computes, to the precision that it shows."""
@@ -77,6 +77,21 @@ class WidgetPage:
         return box.input_value()
 
 
+READING = """
+  const texts = selector => all(selector, element => element.textContent);
+  const text = selector => panel.querySelector(selector).textContent;
+  const all = (selector, read, root = panel) => [...root.querySelectorAll(selector)].map(read);
+  const byName = (name, read = element => element.textContent, root = panel) =>
+    Object.fromEntries(all(`[data-${name}]`, element => [element.dataset[name], read(element)], root));
+  const share = element => Number(element.style.getPropertyValue("--cw-weight"));
+  const square = selector => {
+    const rows = [];
+    for (const cell of panel.querySelectorAll(selector)) {
+      (rows[cell.dataset.i] ??= [])[cell.dataset.j] = cell.textContent;
+    }
+    return rows;
+  };
+"""
 SET_SLIDER = """async (handle, text) => {
   const press = key => handle.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
   const says = async () => { await null; return handle.getAttribute("aria-valuetext"); };

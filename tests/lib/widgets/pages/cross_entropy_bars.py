@@ -31,19 +31,17 @@ class BarsPage(WidgetPage):
     """A bar for each word, and the loss that follows from all of them."""
 
     widget, selector = CrossEntropyBars, ".cw-panel:has(.cw-bars)"
-    READ = """panel => ({
-      rows: [...panel.querySelectorAll("tbody tr")].map(row => ({
+    READ = """{
+      rows: all("tbody tr", row => ({
         word: row.querySelector("th").textContent,
-        said: row.querySelector("input").getAttribute("aria-valuetext"),
-        name: row.querySelector("input").getAttribute("aria-label"),
+        said: row.querySelector("input").ariaValueText,
+        name: row.querySelector("input").ariaLabel,
         fill: Number(row.querySelector("input").style.getPropertyValue("--cw-fill")),
-        ...Object.fromEntries(
-          [...row.querySelectorAll("[data-cell]")].map(c => [c.dataset.cell, c.textContent])),
+        ...byName("cell", undefined, row),
       })),
-      facts: Object.fromEntries([...panel.querySelectorAll("[data-fact]")].map(
-        fact => [fact.dataset.fact, fact.textContent.replaceAll(/ (nats|bits)/g, "").split(" = ")])),
-      verdict: panel.querySelector(".cw-verdict").textContent,
-    })"""
+      facts: byName("fact", fact => fact.textContent.replaceAll(/ (nats|bits)/g, "").split(" = ")),
+      verdict: text(".cw-verdict"),
+    }"""
     DRAG = """(panel, [k, value]) => {
       const input = panel.querySelector(`input[data-k="${k}"]`);
       input.value = value;

@@ -25,27 +25,15 @@ class MaskPage(WidgetPage):
     """Scores and weights under a mask, and the arithmetic of any cell."""
 
     widget, selector = MaskExplorer, ".cw-panel:has(.cw-mask)"
-    READ = """panel => {
-      const text = el => el.textContent;
-      const grid = name => {
-        const rows = [];
-        for (const cell of panel.querySelectorAll(`td[data-grid=${name}]`)) {
-          (rows[cell.dataset.i] ??= [])[cell.dataset.j] = text(cell);
-        }
-        return rows;
-      };
-      return {
-        scores: grid("score"),
-        weights: grid("weight"),
-        tokens: [...panel.querySelectorAll("table[role=grid] th[scope=row]")].map(text),
-        columns: [...panel.querySelectorAll("table[role=grid] th[scope=col]")].map(text),
-        chosen: [...panel.querySelectorAll("td[tabindex='0']")].map(
-          cell => [Number(cell.dataset.i), Number(cell.dataset.j)]),
-        shades: [...panel.querySelectorAll("td[data-grid=weight]")].map(
-          cell => Number(cell.style.getPropertyValue("--cw-weight"))),
-        sums: [...panel.querySelectorAll("td[data-sum]")].map(text),
-        facts: text(panel.querySelector(".cw-facts")),
-      };
+    READ = """{
+      scores: square("td[data-grid=score]"),
+      weights: square("td[data-grid=weight]"),
+      tokens: texts("table[role=grid] th[scope=row]"),
+      columns: texts("table[role=grid] th[scope=col]"),
+      chosen: all("td[tabindex='0']", cell => [Number(cell.dataset.i), Number(cell.dataset.j)]),
+      shades: all("td[data-grid=weight]", share),
+      sums: texts("td[data-sum]"),
+      facts: text(".cw-facts"),
     }"""
     READ_STEPS = """panel => [...panel.querySelectorAll("td[data-grid=weight]")].map(cell => {
       cell.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
@@ -97,8 +85,12 @@ class MaskPage(WidgetPage):
                 pairs += [(f"score {i},{j}", score, expected.entering[i, j].item())]
                 pairs += [(f"weight {i},{j}", weight, None if i in empty else expected.weights[i, j].item())]
         found = disagreeing(pairs)
+        lines = ", ".join(str(i + 1) for i in empty)
+        nothing = lines and f"Linha {lines}: nada a atender (—); todos os escores da linha são −∞"
         if page["shades"] != pytest.approx(expected.weights.flatten().tolist(), abs=1e-9):
             found.append(f"shades: page {page['shades']}, lib {expected.weights}")
+        if ("nada a atender" in page["facts"]) != bool(empty) or nothing not in page["facts"]:
+            found.append(f"facts: page {page['facts']}, lib {nothing}")
         if page["tokens"] != self.tokens() or page["columns"] != [*self.tokens(), "soma"]:
             found.append(f"tokens: page {page['tokens']} {page['columns']}, lib {self.tokens()}")
         if page["chosen"] != [list(self.state.cell)]:

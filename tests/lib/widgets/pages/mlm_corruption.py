@@ -23,16 +23,13 @@ class CorruptionPage(WidgetPage):
     """A sentence to type, three shares, and buttons that draw."""
 
     widget, selector = MLMCorruption, ".cw-panel:has(.cw-mlm)"
-    READ = """panel => ({
-      cards: [...panel.querySelectorAll(".cw-tokens li")].map(li => ({
-        fate: li.dataset.fate,
-        ...Object.fromEntries([...li.children].map(part => [part.dataset.part, part.textContent])) })),
-      loss: panel.querySelector(".cw-loss").textContent,
-      rows: Object.fromEntries([...panel.querySelectorAll("tr[data-row]")].map(
-        row => [row.dataset.row, [...row.querySelectorAll("td")].map(td => td.textContent)])),
-      count: panel.querySelector(".cw-count").textContent,
-      message: panel.querySelector(".cw-refused").textContent,
-    })"""
+    READ = """{
+      cards: all(".cw-tokens li", li => ({ fate: li.dataset.fate, ...byName("part", undefined, li) })),
+      loss: text(".cw-loss"),
+      rows: byName("row", row => all("td", td => td.textContent, row)),
+      count: text(".cw-count"),
+      message: text(".cw-refused"),
+    }"""
 
     def first(self, stored) -> State:
         shares = (stored["percentages"][stored[f"{name}_index"]] for name in ("rate", "mask", "random"))

@@ -26,22 +26,15 @@ class ModelPage(WidgetPage):
     """A sentence to type, and what the model and the exact posterior say of its gap."""
 
     widget, selector = PageModel, ".cw-panel:has(.cw-page-model)"
-    READ = """panel => {
-      const weights = [];
-      for (const cell of panel.querySelectorAll("td[data-i]")) {
-        (weights[cell.dataset.i] ??= [])[cell.dataset.j] = cell.textContent;
-      }
-      return {
-        weights,
-        tokens: [...panel.querySelectorAll(".cw-weights th[scope=row]")].map(th => th.textContent),
-        rows: [...panel.querySelectorAll("tr[data-word]")].map(
-          row => [Number(row.dataset.word), ...[...row.children].map(cell => cell.textContent)]),
-        bars: [...panel.querySelectorAll(".cw-bar")].map(
-          bar => Number(bar.style.getPropertyValue("--cw-weight"))),
-        facts: panel.querySelector(".cw-facts").textContent,
-        message: panel.querySelector(".cw-refused").textContent,
-        visible: !panel.querySelector(".cw-results").hidden,
-      };
+    READ = """{
+      weights: square("td[data-i]"),
+      tokens: texts(".cw-weights th[scope=row]"),
+      rows: all("tr[data-word]",
+        row => [Number(row.dataset.word), ...[...row.children].map(cell => cell.textContent)]),
+      bars: all(".cw-bar", share),
+      facts: text(".cw-facts"),
+      message: text(".cw-refused"),
+      visible: !panel.querySelector(".cw-results").hidden,
     }"""
 
     def first(self, stored) -> State:

@@ -53,17 +53,16 @@ class CounterPage(WidgetPage):
     """A list of models, a slider for each size, and the parameters that follow."""
 
     widget, selector = ParameterCounter, ".cw-panel:has(.cw-counter)"
-    READ = """panel => ({
-      total: panel.querySelector(".cw-total").textContent,
-      parts: Object.fromEntries([...panel.querySelectorAll("tr[data-part]")].map(row => [row.dataset.part, {
-        cells: [...row.querySelectorAll("td")].slice(0, 2).map(td => td.textContent),
-        fill: Number(row.querySelector(".cw-part").style.getPropertyValue("--cw-fill")) }])),
-      facts: Object.fromEntries(
-        [...panel.querySelectorAll("[data-fact]")].map(f => [f.dataset.fact, f.textContent])),
-      note: panel.querySelector(".cw-note").textContent,
-      message: panel.querySelector(".cw-refused").textContent,
+    READ = """{
+      total: text(".cw-total"),
+      parts: byName("part", row => ({
+        cells: all("td", td => td.textContent, row).slice(0, 2),
+        fill: Number(row.querySelector(".cw-part").style.getPropertyValue("--cw-fill")) })),
+      facts: byName("fact"),
+      note: text(".cw-note"),
+      message: text(".cw-refused"),
       model: panel.querySelector("select").selectedOptions[0].textContent.replaceAll("\u00a0", " "),
-    })"""
+    }"""
 
     def first(self, stored) -> State:
         sizes = {name: stored["choices"][name][stored[f"{name}_index"]] for name in SIZES}

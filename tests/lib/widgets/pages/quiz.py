@@ -13,35 +13,32 @@ class QuizPage(WidgetPage):
     """One form per question, and the result. A move is (question, choice); the state, all answers so far."""
 
     widget, selector = Quiz, ".cw-quiz"
-    READ = """root => ({
-      questions: [...root.querySelectorAll("[data-question]")].map(question => ({
+    READ = """{
+      questions: all("[data-question]", question => ({
         legend: question.querySelector("legend").textContent,
-        choices: [...question.querySelectorAll("label")].map(label => label.textContent),
-        checked: [...question.querySelectorAll("input")].findIndex(input => input.checked),
+        choices: all("label", label => label.textContent, question),
+        checked: all("input", input => input.checked, question).indexOf(true),
         verdict: question.querySelector(".cw-feedback").dataset.verdict,
         why: question.querySelector(".cw-feedback > p")?.textContent ?? "",
       })),
-      result: root.querySelector(".cw-result p").textContent,
-      sections: [...root.querySelectorAll(".cw-result cite")].map(cite => cite.textContent),
-    })"""
+      result: text(".cw-result p"),
+      sections: texts(".cw-result cite"),
+    }"""
 
     def first(self, stored) -> list[list[int]]:
         return [list(answer) for answer in stored["answers"]]
 
     def go(self, move: tuple[int, int]) -> None:
-        i, k = move
-        self.answer(i, k)
-        first = self.state[i][0] if self.state[i] else k
-        self.state = [[first, k] if at == i else answer for at, answer in enumerate(self.state)]
-
-    def form(self, i: int) -> Locator:
-        return self.panel.locator(f"[data-question='{i}'] form")
+        self.answer(*move)
 
     def answer(self, i: int, k: int) -> Locator:
         """Choose and check as a person does; the explanation that appears."""
-        self.form(i).get_by_role("radio").nth(k).check()
-        self.form(i).get_by_role("button", name="Conferir").click()
-        return self.form(i).locator(".cw-feedback")
+        form = self.panel.locator(f"[data-question='{i}'] form")
+        form.get_by_role("radio").nth(k).check()
+        form.get_by_role("button", name="Conferir").click()
+        first = self.state[i][0] if self.state[i] else k
+        self.state = [[first, k] if at == i else answer for at, answer in enumerate(self.state)]
+        return form.locator(".cw-feedback")
 
     def expected(self) -> Result:
         return result(self.stored["questions"], self.state)

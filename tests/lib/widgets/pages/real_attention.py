@@ -24,26 +24,15 @@ class AttentionPage(WidgetPage):
     """The weights of one head, as a matrix or as lines."""
 
     widget, selector = RealAttention, ".cw-panel:has(.cw-real)"
-    READ = """panel => {
-      const weights = [];
-      for (const cell of panel.querySelectorAll("td[data-i]")) {
-        (weights[cell.dataset.i] ??= [])[cell.dataset.j] = cell.textContent;
-      }
-      const text = selector => panel.querySelector(selector).textContent;
-      return {
-        weights,
-        headers: [...panel.querySelectorAll("th[scope=row][title]")].map(th => th.textContent),
-        keys: [...panel.querySelectorAll("output[data-key]")].map(key => key.textContent),
-        query: Number(new FormData(panel.querySelector("form")).get("query")),
-        cell: text(".cw-cell"),
-        largest: text(".cw-largest"),
-        shares: Object.fromEntries([...panel.querySelectorAll("tr[data-share]")].map(
-          row => [row.dataset.share, row.querySelector("td").textContent])),
-        visible: {
-          matriz: !panel.querySelector(".cw-weights").hidden,
-          linhas: !panel.querySelector("form").hidden,
-        },
-      };
+    READ = """{
+      weights: square("td[data-i]"),
+      headers: texts("th[scope=row][title]"),
+      keys: texts("output[data-key]"),
+      query: Number(new FormData(panel.querySelector("form")).get("query")),
+      cell: text(".cw-cell"),
+      largest: text(".cw-largest"),
+      shares: byName("share", row => row.querySelector("td").textContent),
+      hidden: all(".cw-weights, .cw-lines", view => view.hidden),
     }"""
 
     def first(self, stored) -> State:
@@ -97,8 +86,8 @@ class AttentionPage(WidgetPage):
         for name, text in page["shares"].items():
             if abs(read_number(text.removesuffix("%")) - 100 * expected.shares[name]) > 0.5 + 0.05 * 5:
                 found.append(f"share {name}: page {text}, lib {expected.shares[name]}")
-        if page["visible"] != {view: view == self.state.view for view in VIEWS}:
-            found.append(f"view: page {page['visible']}, lib {self.state.view}")
+        if page["hidden"] != [view != self.state.view for view in VIEWS]:
+            found.append(f"view: page hides {page['hidden']}, lib shows {self.state.view}")
         return found + wrong_shades(self.panel, expected.weights)
 
 

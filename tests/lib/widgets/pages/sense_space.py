@@ -26,15 +26,14 @@ class SensePage(WidgetPage):
     """The occurrences of a word in a plane, with their neighbours."""
 
     widget, selector = SenseSpace, ".cw-panel:has(.cw-sense)"
-    READ = """panel => ({
-      rows: [...panel.querySelectorAll("tr[data-row]")].map(
-        row => [...row.children].map(cell => cell.textContent)),
-      points: [...panel.querySelectorAll("[data-point]")].map(
+    READ = """{
+      rows: all("tr[data-row]", row => [...row.children].map(cell => cell.textContent)),
+      points: all("[data-point]",
         point => [parseFloat(point.style.left), parseFloat(point.style.top), point.textContent]),
-      pressed: [...panel.querySelectorAll("button[aria-pressed=true]")].map(b => Number(b.dataset.pick)),
-      facts: panel.querySelector(".cw-facts").textContent,
-      list: panel.querySelector(".cw-list").textContent,
-    })"""
+      pressed: all("button[aria-pressed=true]", button => Number(button.dataset.pick)),
+      facts: text(".cw-facts"),
+      list: text(".cw-list"),
+    }"""
 
     def first(self, stored) -> State:
         scale = stored["scales"][stored["scale_index"]]
@@ -56,10 +55,8 @@ class SensePage(WidgetPage):
         # A sense is told by a mark and a word, never by a colour alone.
         for i, (sentence, sense, x, y, near) in enumerate(page["rows"]):
             mark = "●▲"[labels[i]]
-            if (sentence, sense) != (
-                f"{i + 1}. {word['sentences'][i]}",
-                f"{mark} {word['senses'][labels[i]]}",
-            ):
+            wanted = f"{i + 1}. {word['sentences'][i]}", f"{mark} {word['senses'][labels[i]]}"
+            if (sentence, sense) != wanted:
                 return [f"sentence {i}: page {sentence} {sense}"]
             at = expected.plane[i].tolist()
             pairs += [(f"x {i}", x, at[0]), (f"y {i}", y, at[1])]
@@ -73,11 +70,11 @@ class SensePage(WidgetPage):
             if int(number) != j + 1 or (verdict == "✓") != (labels[i] == labels[j]):
                 found.append(f"neighbour of {i}: page {near}, lib {j}")
         same, across, right, cone = FACTS.fullmatch(page["facts"]).groups()
-        wanted = expected.separation
-        pairs += [("same", same, wanted.same), ("across", across, wanted.across)]
+        senses = expected.separation
+        pairs += [("same", same, senses.same), ("across", across, senses.across)]
         pairs += [("anisotropy", cone, expected.anisotropy)]
-        if int(right) != wanted.neighbours:
-            found.append(f"facts: page {page['facts']}, lib {wanted}")
+        if int(right) != senses.neighbours:
+            found.append(f"facts: page {page['facts']}, lib {senses}")
         return found + disagreeing(pairs) + self._wrong_list(page, expected)
 
     def _wrong_list(self, page: dict, expected: Shown) -> list[str]:

@@ -22,20 +22,16 @@ class WordPiecePage(WidgetPage):
     """A text to type, its tokens, and every look into the vocabulary for one word."""
 
     widget, selector = WordPieceSteps, ".cw-panel:has(.cw-wordpiece)"
-    READ = """panel => {
-      const texts = selector => [...panel.querySelectorAll(selector)].map(e => e.textContent);
-      return {
-        message: panel.querySelector(".cw-refused").textContent,
-        words: texts("[data-word]"),
-        tokens: texts("[data-token]"),
-        ids: texts(".cw-tokens small").map(Number),
-        chosen: [...panel.querySelectorAll("[data-word]")].findIndex(b => b.ariaPressed === "true"),
-        place: texts(".cw-place span"),
-        said: panel.querySelector("input[type=range]").getAttribute("aria-valuetext"),
-        attempts: [...panel.querySelectorAll(".cw-attempts li")].map(
-          li => [li.querySelector("[data-piece]").textContent, li.querySelector(".cw-symbol").textContent]),
-        verdict: panel.querySelector(".cw-verdict").textContent,
-      };
+    READ = """{
+      message: text(".cw-refused"),
+      words: texts("[data-word]"),
+      tokens: texts("[data-token]"),
+      ids: texts(".cw-tokens small").map(Number),
+      chosen: all("[data-word]", button => button.ariaPressed).indexOf("true"),
+      place: texts(".cw-place span"),
+      said: panel.querySelector("input[type=range]").ariaValueText,
+      attempts: all(".cw-attempts li", li => all("[data-piece], .cw-symbol", e => e.textContent, li)),
+      verdict: text(".cw-verdict"),
     }"""
     SET_STEP = "(input, step) => { input.value = step; input.dispatchEvent(new Event('input')); }"
 
