@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright
 
@@ -274,8 +273,3 @@ def axe_violations(page: Page, within: str | None = None, contrast: Sequence[str
 def page_overflow(page: Page) -> int:
     """By how many pixels the page scrolls sideways."""
     return page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-
-def screenshot(page: Page, path: Path) -> None:
-    """The whole page, for a person to look at."""
-    page.screenshot(path=path, full_page=True)

@@ -1,6 +1,6 @@
 """The exercises in the built page: what is folded unfolds by keyboard, on a phone too.
 
-That every hint and solution is folded and named, test_widget_book sees, which has each chapter open.
+That every hint and solution is folded and named, tests/book/test_widgets.py sees, with each chapter open.
 """
 
 import pytest

@@ -92,14 +92,6 @@ def test_a_widget_shows_what_lib_computes_and_python_knows_it(case, lab):
     assert_python_knows(page, case.name, shown)
 
 
-def test_chosen_cell_travels_to_python(lab):
-    page, widgets = lab
-    explored = widgets["mask_explorer"]
-    explored.cell(0, 1).click()
-    page.keyboard.press("ArrowDown")
-    assert wait_until(page, lambda: python_states(page)["mask_explorer"]["cell"] == [1, 1])
-
-
 def test_python_moves_the_explorer(lab):
     page, widgets = lab
     explored = widgets["mask_explorer"]
