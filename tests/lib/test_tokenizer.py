@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import models
 
-from lib import tokenizer as module
 from lib.tokenizer import Lookup, Tokenizer, Word, greedy_wordpiece
 from lib.vocabulary import SPECIAL_TOKENS
 
