@@ -145,7 +145,7 @@ def parameter_counter(preset: str = "bert-base", *, mlm_head: bool = False) -> P
     )
     titles = ["Tamanhos seus", *TITLES.values()]
     sizes = [
-        picker(SelectionSlider, widget, f"{name}_index", title, map(_thousands, choices[name]))
+        picker(SelectionSlider, widget, f"{name}_index", title, map(_thousands, widget.choices[name]))
         for name, title in NAMES.items()
     ]
     controls = [
