@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -154,7 +154,8 @@ def read_settings(settings: Mapping, *, pooler: bool) -> Config:
     names = GPT_SETTINGS if gpt else BERT_SETTINGS
     if missing := [name for name in names.values() if name not in settings]:
         raise ValueError(f"config.json lacks {missing[0]!r}, which a {kind} model needs")
-    given = {ours: settings[theirs] for ours, theirs in names.items()} | {"activation": activation}
+    given: dict[str, Any] = {ours: settings[theirs] for ours, theirs in names.items()}
+    given["activation"] = activation
     if gpt:
         return Config(**given, segments=0, causal=True, embedding_norm=False, pooler=False, pad_id=None)
     causal = settings.get("is_decoder", False)

@@ -35,10 +35,10 @@ class _Builder:
         self.rules: dict[str, list[tuple[float, Symbols]]] = {}
         self.attributes: dict[str, dict[str, str]] = {}
 
-    def add(self, name: str, alternatives: list[tuple[float, Symbols]], **attributes: str) -> str:
+    def add(self, name: str, alternatives: Iterable[tuple[float, Symbols]], **attributes: str) -> str:
         """A nonterminal, made once: the same name always means the same alternatives."""
         if name not in self.rules:
-            self.rules[name] = alternatives
+            self.rules[name] = list(alternatives)
             if attributes:
                 self.attributes[name] = attributes
         return name
