@@ -224,7 +224,9 @@ def logits_and_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> None
     if kind_of(labels) != INTEGERS or labels.is_complex():
         raise TypeError(f"labels must be integers (one class per position), got {labels.dtype}")
     if labels.shape != (shape := logits.shape[:-1]):
-        raise ValueError(f"labels must have the shape of logits, {tuple(shape)}, got {tuple(labels.shape)}")
+        raise ValueError(
+            f"labels must have the shape of logits without V, {tuple(shape)}, got {tuple(labels.shape)}"
+        )
     selected = labels != ignore_index
     if not selected.any():
         raise ValueError(f"labels select no position: all {labels.numel()} are ignore_index={ignore_index}")

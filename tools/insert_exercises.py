@@ -68,7 +68,7 @@ def _answer(exercise: Exercise, id: str) -> nbformat.NotebookNode:
 def _imports(chapter: int) -> str:
     names = sorted(e.check_name for e in exercises(chapter) if e.kind != OPEN)
     lines = "".join(f"    {name},\n" for name in names)
-    return f"import math\n\nimport torch\n\nfrom lib.exercises.ch{chapter} import (\n{lines})"
+    return f"import math\n\nimport torch\n\nfrom lib.exercises.chapter_{chapter:02} import (\n{lines})"
 
 
 def _statement(exercise: Exercise) -> str:

@@ -1,6 +1,6 @@
 """Exercises of the course: a checker for each, which says which mistake an answer looks like.
 
-- `ch1` to `ch5`: the checkers, called as `check_causal_mask(minha_mascara)`;
+- `chapter_01` to `chapter_05`: the checkers, called as `check_causal_mask(minha_mascara)`;
 - `student`, `values`: what they share (asking an answer with care, comparing);
 - `isolation`, `calling`, `inspection`: the process in which an answer runs, and what it tells of it;
 - `texts`, `solutions`, read by `catalogue`: what the notebooks show;

@@ -52,7 +52,8 @@ class Exercise:
 
     def function(self) -> Callable:
         """The published solution of an exercise in code."""
-        return getattr(importlib.import_module(f"lib.exercises.solutions.ch{self.chapter}"), self.answer)
+        module = importlib.import_module(f"lib.exercises.solutions.chapter_{self.chapter:02}")
+        return getattr(module, self.answer)
 
     def solution_code(self) -> str:
         return inspect.getsource(self.function()).rstrip()
@@ -71,7 +72,7 @@ class Exercise:
 @cache
 def exercises(chapter: int) -> tuple[Exercise, ...]:
     """The exercises of a chapter, in order."""
-    texts = tomllib.loads((TEXTS / f"ch{chapter}.toml").read_text(encoding="utf-8"))
+    texts = tomllib.loads((TEXTS / f"chapter_{chapter:02}.toml").read_text(encoding="utf-8"))
     return tuple(Exercise(chapter, i, name, **text) for i, (name, text) in enumerate(texts.items(), 1))
 
 

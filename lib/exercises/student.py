@@ -230,7 +230,8 @@ def _number(asked: Asking) -> float:
 
 def checker_of(exercise: Exercise) -> Checker:
     """The checker of an exercise: `check_<name>` in the module of its chapter."""
-    return getattr(importlib.import_module(f"lib.exercises.ch{exercise.chapter}"), exercise.check_name)
+    module = importlib.import_module(f"lib.exercises.chapter_{exercise.chapter:02}")
+    return getattr(module, exercise.check_name)
 
 
 def _shown(after: Any) -> str:

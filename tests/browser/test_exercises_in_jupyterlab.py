@@ -10,7 +10,7 @@ from tests.browser.jupyterlab import run as run_cell
 from tools.insert_exercises import inserted
 from tools.student import without_solutions
 
-PREPARATION = "from lib.exercises.ch1 import"
+PREPARATION = "from lib.exercises.chapter_01 import"
 RIGHT = "def minha_mascara(n): return torch.ones(n, n).tril().bool()"
 INVERTED = "def minha_mascara(n): return torch.ones(n, n).triu(1).bool()"
 

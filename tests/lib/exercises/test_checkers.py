@@ -364,7 +364,7 @@ def test_hints_named_in_a_checker_exist():
     """A key written in a checker that no text has would only show when a student makes that mistake."""
     for chapter in range(1, 6):
         known = {key for e in exercises(chapter) for key in e.mistakes} | GENERAL
-        tree = ast.parse(inspect.getsource(importlib.import_module(f"lib.exercises.ch{chapter}")))
+        tree = ast.parse(inspect.getsource(importlib.import_module(f"lib.exercises.chapter_{chapter:02}")))
         calls = [(ast.unparse(c.func), c) for c in ast.walk(tree) if isinstance(c, ast.Call)]
         given = [c.args[1] for name, c in calls if name.endswith("require")]
         named = {argument.value for argument in given if isinstance(argument, ast.Constant)}

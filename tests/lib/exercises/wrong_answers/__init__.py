@@ -15,7 +15,7 @@ from lib.exercises.student import Verdict, checker_of
 
 def answers(exercise: Exercise) -> tuple[list, list]:
     """Wrong answers with their hints, and right ones; the published solution is one of the right ones."""
-    module = importlib.import_module(f"tests.lib.exercises.wrong_answers.ch{exercise.chapter}")
+    module = importlib.import_module(f"tests.lib.exercises.wrong_answers.chapter_{exercise.chapter:02}")
     published = [exercise.function()] if exercise.kind == CODE else []
     wrong = module.WRONG[exercise.name]
     return [*wrong.items()] if exercise.kind == NUMBER else wrong, [*module.RIGHT[exercise.name], *published]

@@ -1,5 +1,7 @@
 """Checkers of chapter 2: labels, selection, 80/10/10, sentence pairs and spans."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -170,7 +172,7 @@ def check_mark_spans(student: Student) -> None:
         return student(trechos=spans, permitidas=allowed, orcamento=budget)
 
     def expect(spans: list, right: str, allowed: list, budget: int, **mistakes: str | list[int]) -> None:
-        known = {name: _bits(x) if isinstance(x, str) else x for name, x in mistakes.items()}
+        known: dict[str, Any] = {name: _bits(x) if isinstance(x, str) else x for name, x in mistakes.items()}
         student.expect(marked(spans, allowed, budget), _bits(right), **known)
 
     free, walled = _bits("11111111"), _bits("01110110")
