@@ -5,8 +5,8 @@ nbclient, which makes of them the notebook as it would be stored today: pictures
 the state of widgets. Further checks run after the last cell, in the same process, so nothing has to be
 executed again for them.
 
-With `--replay FOLDER` the kernel's messages come from a folder that `ExecutedNotebook.keep` wrote: nbval's
-verdict on a changed notebook can be seen without computing anything.
+With `--replay NOTEBOOK` the outputs come from a notebook that was executed before: nbval's verdict on a
+changed notebook can be seen without computing anything.
 """
 
 import json
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -25,10 +26,18 @@ from nbformat import NotebookNode
 from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
 
 from trust import notebooks, tolerance
-from trust.replay import REPLAYED, REQUEST, ReplayedKernel
 
 # After a cell's reply, what it printed is on its way; on a busy machine nbval's own five seconds are few.
 OUTPUT_SECONDS = 120
+IDLE = {"msg_type": "status", "content": {"execution_state": "idle"}, "parent_header": {"msg_id": "cell"}}
+# In the place of a kernel: it is done with every cell at once, and says nothing.
+REPLAYED = SimpleNamespace(
+    is_alive=lambda: True,
+    execute_cell_input=lambda source, allow_stdin: "cell",
+    await_reply=lambda id, timeout: None,
+    get_message=lambda stream, timeout: IDLE,
+    stop=lambda: None,
+)
 
 
 class ExecutedNotebook(IPyNbFile):
@@ -44,32 +53,30 @@ class ExecutedNotebook(IPyNbFile):
         except notebooks.Unusable as problem:
             raise self.CollectError(f"{self.path.name} {problem}") from None
         cells = list(super().collect())
-        self.fresh = deepcopy(self.nb)
-        self.fresh.metadata.pop("widgets", None)
-        for cell in self.code_cells():
-            cell.outputs, cell.execution_count = [], None
+        replay = self.config.option.replay
+        self.fresh = nbformat.read(replay, 4) if replay else deepcopy(self.nb)
+        if not replay:
+            self.fresh.metadata.pop("widgets", None)
+            for cell in self.code_cells():
+                cell.outputs, cell.execution_count = [], None
         self.recorder = NotebookClient(self.fresh, coalesce_streams=True, record_timing=False)
         self.recorder.reset_execution_trackers()
-        self.messages: list[list[dict]] = []
+        self.begun = 0
         for cell in cells:
             yield ExecutedCell.from_parent(
                 self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
             )
-        if not self.config.option.replay:
-            for name in self.checks:
-                yield Check.from_parent(self, name=name)
+        for name in () if replay else self.checks:
+            yield Check.from_parent(self, name=name)
 
     def setup(self) -> None:
-        replay = self.config.option.replay
-        if replay:
-            self.kernel = ReplayedKernel(json.loads((replay / f"{self.path.stem}.json").read_text("utf-8")))
-        else:
-            try:
-                super().setup()
-            except NoSuchKernel as problem:
-                pytest.fail(
-                    f"{self.path.name} needs the kernel {problem.name!r}, which is not installed", False
-                )
+        if self.config.option.replay:
+            self.kernel = REPLAYED
+            return
+        try:
+            super().setup()
+        except NoSuchKernel as problem:
+            pytest.fail(f"{self.path.name} needs the kernel {problem.name!r}, which is not installed", False)
 
     def code_cells(self) -> list[NotebookNode]:
         return [cell for cell in self.fresh.cells if cell.cell_type == "code"]
@@ -80,14 +87,13 @@ class ExecutedNotebook(IPyNbFile):
         cell.execution_count = number + 1
         self.current = (cell, self.fresh.cells.index(cell))
         self.recorder.clear_before_next_output = False
-        self.messages.append([])
+        self.begun += 1
 
     def get_kernel_message(self, timeout: float | None = None, stream: str = "iopub") -> dict:
         message = super().get_kernel_message(timeout, stream)
-        if message["parent_header"].get("msg_type") != REQUEST["msg_type"]:
+        if message["parent_header"].get("msg_type") != "execute_request":
             return message  # of the kernel's start, not of a cell
         cell, index = self.current
-        self.messages[-1].append(message)
         count = cell.execution_count  # nbval runs cells without counting them
         with suppress(CellExecutionComplete):  # nbval reads the same message and ends the cell
             self.recorder.process_message(message, cell, index)
@@ -100,18 +106,10 @@ class ExecutedNotebook(IPyNbFile):
 
     def executed(self) -> dict[str, Any]:
         """The notebook as its code gives it today, as it would be read from its file."""
-        if len(self.messages) != len(self.code_cells()):
+        if self.begun != len(self.code_cells()):
             pytest.skip("not every cell of the notebook was executed in this run")
         self.recorder.set_widgets_metadata()
         return notebooks.current(json.loads(nbformat.writes(self.fresh)))
-
-    def keep(self, folder: Path) -> None:
-        """Write the kernel's messages, for a replay."""
-        kept = [
-            [{"msg_type": m["msg_type"], "content": m["content"]} for m in cell if m["msg_type"] in REPLAYED]
-            for cell in self.messages
-        ]
-        (folder / f"{self.path.stem}.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
 class ExecutedCell(IPyNbCell):

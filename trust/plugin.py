@@ -15,16 +15,18 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbval.plugin import IPyNbFile
 
-from trust import comparison, tamper, tamper_outputs, tolerance
+from trust import comparison, tamper, tolerance
 from trust.execution import ExecutedNotebook
 from trust.notebooks import Cell, tags
+from trust.tamper_outputs import cell_candidates, output_candidates, widget_candidates
 
 SAMPLE = 40  # digits of each kind and notebook; about as many as changes that a person could make in a day
 TAMPERED = "tampered"  # the property in which a test counts its digits
@@ -35,9 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("trust")
     group.addoption("--tamper", default=str(SAMPLE), help="digits of each kind to change, or all")
     group.addoption("--tamper-seed", type=int, help="repeat a run of changes")
-    group.addoption(
-        "--replay", type=Path, help="take the kernel's messages from this folder, execute nothing"
-    )
+    group.addoption("--replay", type=Path, help="compare with this executed notebook, execute nothing")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,14 +69,9 @@ def what_nbval_skips(notebook: ExecutedNotebook, item: pytest.Item) -> None:
     assert not found, "\n".join(found)
 
 
-def changed_outputs(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    found = tamper_outputs.output_candidates(notebook.path.name, notebook.stored(), notebook.executed())
-    tampered(list(found), "stored outputs", item)
-
-
-def changed_widgets(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    found = tamper_outputs.widget_candidates(notebook.path.name, notebook.stored(), notebook.executed())
-    tampered(list(found), "widget state", item)
+def changed_digits(candidates: Callable, kind: str, notebook: ExecutedNotebook, item: pytest.Item) -> None:
+    found = candidates(notebook.path.name, notebook.stored(), notebook.executed())
+    tampered(list(found), kind, item)
 
 
 def tampered(candidates: list[tamper.Candidate], kind: str, item: pytest.Item) -> None:
@@ -88,7 +83,7 @@ def tampered(candidates: list[tamper.Candidate], kind: str, item: pytest.Item) -
 
 
 def real_pytest_fails_there(notebook: ExecutedNotebook, item: pytest.Item) -> None:
-    """The whole way from a changed file to pytest's report, with the kernel's messages said again."""
+    """The whole way from a changed file to pytest's report, with the outputs that are there already."""
     seed = item.config.option.tamper_seed
     rng, changed = random.Random(seed), notebook.stored()
     numbers = set()
@@ -96,10 +91,11 @@ def real_pytest_fails_there(notebook: ExecutedNotebook, item: pytest.Item) -> No
         if comparison.IGNORE not in tags(cell) and rng.random() < 0.7 and change_one_digit(cell, rng):
             numbers.add(number)
     factory: pytest.TempPathFactory = item.config._tmp_path_factory  # pyright: ignore
-    folder = factory.mktemp(notebook.path.stem)
-    notebook.keep(folder)
-    nbformat.write(nbformat.from_dict(changed), folder / notebook.path.name)
-    assert failing_cells(folder / notebook.path.name) == numbers, f"--tamper-seed={seed}"
+    path = factory.mktemp(notebook.path.stem) / notebook.path.name
+    executed = path.with_name(f"executed_{path.name}")
+    for content, where in ((changed, path), (notebook.executed(), executed)):
+        nbformat.write(nbformat.from_dict(content), where)
+    assert failing_cells(path, executed) == numbers, f"--tamper-seed={seed}"
 
 
 def change_one_digit(cell: Cell, rng: random.Random) -> bool:
@@ -109,27 +105,28 @@ def change_one_digit(cell: Cell, rng: random.Random) -> bool:
         cell.update(changed)
         return True
 
-    found = list(tamper_outputs.cell_candidates("", cell, take_over))
+    found = list(cell_candidates("", cell, take_over))
     return bool(found) and rng.choice(found).caught(rng)
 
 
 CHECKS = {
     "what nbval skips": what_nbval_skips,
-    "changed digits in outputs": changed_outputs,
-    "changed digits in widgets": changed_widgets,
+    "changed digits in outputs": partial(changed_digits, output_candidates, "stored outputs"),
+    "changed digits in widgets": partial(changed_digits, widget_candidates, "widget state"),
     "pytest fails at changed cells": real_pytest_fails_there,
 }
 
 
-def failing_cells(path: Path) -> set[int]:
-    """The numbers of the cells that fail in a real run of pytest --nbval on a notebook beside its replay."""
+def failing_cells(path: Path, executed: Path) -> set[int]:
+    """The numbers of the cells that fail in a real run of pytest --nbval, given an executed notebook."""
     report = path.with_suffix(".xml")
-    plugins = [part for name in ("no:cacheprovider", "nbval", "trust.plugin") for part in ("-p", name)]
-    command = [sys.executable, "-m", "pytest", *plugins, "--nbval", "--nbval-current-env", "-q", path.name]
-    command += [f"--replay={path.parent}", f"--junitxml={report}"]
+    options = ["-q", "-pno:cacheprovider", "-pnbval", "-ptrust.plugin", "--nbval", "--nbval-current-env"]
+    command = [sys.executable, "-m", "pytest", *options, f"--replay={executed}", f"--junitxml={report}"]
     packages = str(Path(__file__).resolve().parents[1])
     environment = {**os.environ, "PYTHONPATH": packages, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, path.name], cwd=path.parent, env=environment, capture_output=True, text=True
+    )
     assert report.exists(), done.stdout + done.stderr
     cases = list(ElementTree.parse(report).iter("testcase"))
     failed = {case for case in cases if case.find("failure") is not None or case.find("error") is not None}
