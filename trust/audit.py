@@ -9,8 +9,7 @@ from typing import Any
 
 from trust.ledger import written
 from trust.numerals import around
-from trust.pages import Block, Page
-from trust.readings import Numeral
+from trust.pages import Page
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,12 @@ def audit(page: Page) -> Audit:
     everything = [(block, numeral) for block in page.blocks for numeral in page.numerals(block)]
     values = [(block, numeral) for block, numeral in everything if not numeral.notation]
     missing = [
-        _place(page, block, numeral)
+        Place(
+            written(numeral),
+            block.position + 1 if page.cells else None,
+            block.text.count("\n", 0, numeral.start) + 1,
+            around(block.text, numeral),
+        )
         for block, numeral in values
         if not any(printed.shows(numeral.readings) for printed in page.printed.values())
     ]
@@ -67,12 +71,6 @@ def audit(page: Page) -> Audit:
         page.convention.decimal,
         tuple(missing),
     )
-
-
-def _place(page: Page, block: Block, numeral: Numeral) -> Place:
-    cell = block.position + 1 if page.cells else None
-    line = block.text.count("\n", 0, numeral.start) + 1
-    return Place(written(numeral), cell, line, around(block.text, numeral))
 
 
 def as_json(audits: list[Audit], unusable: dict[str, str]) -> dict[str, Any]:
@@ -105,18 +103,9 @@ def report(audits: list[Audit], unusable: dict[str, str], places: int | None) ->
 
 
 def table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
-    """Rows in aligned columns, numbers to the right, and a last row that adds them up."""
-    if rows:
-        columns = list(zip(*rows, strict=True))[1:]
-        sums = (sum(column) if isinstance(column[0], int) else "" for column in columns)
-        rows = [*rows, ("in all", *sums)]
-    body = [header, *(tuple(map(str, row)) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*body, strict=True)]
-    numeric = [isinstance(value, int) for value in (rows or [header])[0]]
-    return [
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in body
-    ]
+    """Rows in aligned columns, all but the first to the right, and a last row that adds up the numbers."""
+    sums = [sum(column) if isinstance(column[0], int) else "" for column in zip(*rows, strict=True)]
+    body = [header, *rows, *([("in all", *sums[1:])] if rows else [])]
+    first, *others = (max(len(str(cell)) for cell in column) for column in zip(*body, strict=True))
+    layout = "  ".join([f"{{:<{first}}}", *(f"{{:>{width}}}" for width in others)])
+    return [layout.format(*row).rstrip() for row in body]
