@@ -17,25 +17,27 @@ from trust.dependencies import Project
 from trust.tamper import Candidate, digits
 from trust.trace import Trace
 
+TREE = Project(ROOT)
 
-def measured_candidates(report: Report, project: Project) -> Iterator[Candidate]:
+
+def measured_candidates(report: Report) -> Iterator[Candidate]:
     """Digits in the values, in their provenance, and in what is made of them; the report must notice."""
     texts = report.texts()
-    if problems := report.problems(texts, project):
+    if problems := report.problems(texts, TREE):
         raise ValueError(problems[0])
     for name, text in texts.items():
 
         def notices(changed: str, name: str = name) -> bool:
-            return bool(report.problems({**texts, name: changed}, project))
+            return bool(report.problems({**texts, name: changed}, TREE))
 
         yield from digits(f"benchmarks/{name}", text, notices)
 
 
 def main() -> None:
     name, out, *arguments = sys.argv[1:]
-    module, project = importlib.import_module(name), Project(ROOT)
+    module = importlib.import_module(name)
     parts = module.REPORT.parts
-    traces = [Trace(project) for _ in parts]
+    traces = [Trace(TREE) for _ in parts]
     watched = [replace(part, measure=t.around(part.measure)) for part, t in zip(parts, traces, strict=True)]
     program.run(replace(module.REPORT, parts=tuple(watched)), module.parse(["--quick", *arguments]))
     told = {

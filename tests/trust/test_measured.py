@@ -4,6 +4,7 @@ If a report is stale, the message says which command measures it again; `python 
 Markdown and charts again without measuring.
 """
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -16,10 +17,9 @@ from benchmarks import program
 from benchmarks import report as reporting
 from benchmarks.figures import bar_chart
 from benchmarks.report import Report, reports
-from tests.trust.measured import measured_candidates
+from tests.trust.measured import TREE, measured_candidates
 from tests.trust.pages import ROOT
 from trust import provenance, tamper
-from trust.dependencies import Project
 from trust.plugin import tampered
 from trust.provenance import Part
 
@@ -31,34 +31,23 @@ OPTIONS = {
     "benchmarks.porttinari": ["--threads", "1", "--seeds", "2"],
     "benchmarks.frames": ["--times", "2"],
 }
-every_report = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
-
-
-@pytest.fixture(scope="module")
-def tree():
-    return Project(ROOT)
-
-
 # Tables whose code has changed since: each is to be measured anew, on a quiet machine, and leaves this list.
 UNMEASURED = {"results", "scaling", "frames", "floor", "porttinari", "portability"}
-
-
-@pytest.fixture(autouse=True)
-def measured_with_provenance(request):
-    report = getattr(request.node, "callspec", None) and request.node.callspec.params.get("report")
-    if report and report.name in UNMEASURED:
-        pytest.skip(f"{report.name} is not measured yet: run {report.command}")
+SKIPPED = {name: [pytest.mark.skip(f"not measured yet: run {REPORTS[name].command}")] for name in UNMEASURED}
+every_report = pytest.mark.parametrize(
+    "report", [pytest.param(report, id=name, marks=SKIPPED.get(name, [])) for name, report in REPORTS.items()]
+)
 
 
 @every_report
-def test_what_is_reported_was_measured_with_what_is_there_now(report, tree):
-    problems = report.problems(report.texts(), tree)
+def test_what_is_reported_was_measured_with_what_is_there_now(report):
+    problems = report.problems(report.texts(), TREE)
     assert not problems, "\n".join(problems)
 
 
 @every_report
-def test_a_changed_digit_is_noticed(report, tree, request):
-    tampered(list(measured_candidates(report, tree)), "measured files", request.node)
+def test_a_changed_digit_is_noticed(report, request):
+    tampered(list(measured_candidates(report)), "measured files", request.node)
 
 
 def test_every_program_has_a_report():
@@ -71,8 +60,7 @@ def test_every_program_has_a_report():
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.browser if "frames" in name else ()) for name in OPTIONS],
+    "name", [pytest.param(name, marks=pytest.mark.browser if "frames" in name else ()) for name in OPTIONS]
 )
 def test_a_quick_run_uses_nothing_that_the_hash_leaves_out(name, tmp_path):
     """Every function that is called and every file that is opened is in the hash; and nothing is written."""
@@ -125,10 +113,10 @@ def toy(tmp_path) -> Report:
     return report
 
 
-def test_a_run_leaves_all_that_a_reader_needs(toy, tree):
+def test_a_run_leaves_all_that_a_reader_needs(toy):
     texts = toy.texts()
     assert texts.keys() == {"toy.json", "TOY.md", "TOY.svg"}
-    assert toy.problems(texts, tree) == []
+    assert toy.problems(texts, TREE) == []
     content = provenance.read(texts["toy.json"])
     assert content["first"]["values"] == {"seconds": [1 / 3, 2.5]}
     assert texts["TOY.md"].startswith(
@@ -138,90 +126,82 @@ def test_a_run_leaves_all_that_a_reader_needs(toy, tree):
     assert content["first"]["made"]["settings"].keys() == {"instructions"}
 
 
-def test_every_digit_of_a_report_is_guarded(toy, tree):
-    candidates = list(measured_candidates(toy, tree))
+def test_every_digit_of_a_report_is_guarded(toy):
+    candidates = list(measured_candidates(toy))
     assert {candidate.place for candidate in candidates} == {
         f"benchmarks/{name}" for name in ("toy.json", "TOY.md", "TOY.svg")
     }
     assert tamper.attempt(candidates, seed=0, sample=None) == (len(candidates), [])
 
 
-def test_a_report_that_already_fails_is_not_tampered_with(toy, tree):
+def test_a_report_that_already_fails_is_not_tampered_with(toy):
     (toy.folder / "TOY.md").write_text("other", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match=r"TOY\.md is not what toy\.json gives; run: python -m benchmarks\.report"
-    ):
-        list(measured_candidates(toy, tree))
+    told = r"TOY\.md is not what toy\.json gives; run: python -m benchmarks\.report"
+    with pytest.raises(ValueError, match=told):
+        list(measured_candidates(toy))
 
 
 @pytest.mark.parametrize("name", ["toy.json", "TOY.md", "TOY.svg"])
-def test_a_file_that_is_gone_is_missed(name, toy, tree):
+def test_a_file_that_is_gone_is_missed(name, toy):
     (toy.folder / name).unlink()
-    assert toy.problems(toy.texts(), tree)
+    assert toy.problems(toy.texts(), TREE)
 
 
-def test_a_damaged_file_stops_the_program_before_it_measures(toy, tree):
-    def never(options: Namespace):
-        raise AssertionError("it was measured")
+def interrupted(options: Namespace):
+    raise KeyboardInterrupt
 
+
+def test_a_damaged_file_stops_the_program_before_it_measures(toy):
     toy.json.write_text(toy.json.read_text(encoding="utf-8").replace("2.5", "3.5"), encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"error: toy\.json: the numbers of 'first' are not those"):
-        run(made_up(toy.folder, first=never, second=never))
-    [problem] = toy.problems(toy.texts(), tree)
+    told = r"error: toy\.json: the numbers of 'first' are not those"
+    with pytest.raises((SystemExit, KeyboardInterrupt), match=told):
+        run(made_up(toy.folder, first=interrupted, second=interrupted))
+    [problem] = toy.problems(toy.texts(), TREE)
     assert problem.endswith("put it back, or delete it and run: python -m toy")
 
 
-def test_only_one_part_is_measured_and_the_other_kept(toy, tree):
-    before = toy.content()
-    run(made_up(toy.folder, first=lambda options: {"seconds": [7.0]}), "--only", "first")
+@pytest.mark.parametrize("arguments", [["--only", "first"], []])
+def test_a_part_is_kept_at_once_and_what_is_not_measured_stays(arguments, toy):
+    before, report = (
+        toy.content(),
+        made_up(toy.folder, first=lambda _: {"seconds": [7.0]}, second=interrupted),
+    )
+    with contextlib.nullcontext() if arguments else pytest.raises(KeyboardInterrupt):
+        run(report, *arguments)
     after = toy.content()
     assert after["first"]["values"] == {"seconds": [7.0]} and after["second"] == before["second"]
     assert "It took 7.000 s." in toy.texts()["TOY.md"]
-    assert toy.problems(toy.texts(), tree) == []
+    assert toy.problems(toy.texts(), TREE) == []
 
 
-def test_a_part_alone_is_shown_alone(tmp_path, tree):
+def test_a_part_alone_is_shown_alone(tmp_path):
     report = made_up(tmp_path)
     run(report, "--only", "second")
     assert "## second" in report.texts()["TOY.md"] and "## first" not in report.texts()["TOY.md"]
-    [problem] = report.problems(report.texts(), tree)
+    [problem] = report.problems(report.texts(), TREE)
     assert problem == "toy.json, first: missing; on a quiet machine, run: python -m toy --only first"
 
 
-def test_what_was_measured_before_an_interruption_is_kept(toy, tree):
-    def interrupted(options: Namespace):
-        raise KeyboardInterrupt
-
-    before = toy.content()
-    with pytest.raises(KeyboardInterrupt):
-        run(made_up(toy.folder, first=lambda options: {"seconds": [7.0]}, second=interrupted))
-    after = toy.content()
-    assert after["first"]["values"] == {"seconds": [7.0]} and after["second"] == before["second"]
-    assert toy.problems(toy.texts(), tree) == []
-
-
-def test_an_old_part_that_cannot_be_shown_does_not_stop_the_measurement(toy, tree):
+def test_an_old_part_that_cannot_be_shown_does_not_stop_the_measurement(toy):
     """The code that shows values has changed with them: the file is stale, and a whole run mends it."""
     new = {"first": lambda options: {"seconds": [7.0], "more": 1}, "second": lambda options: {"more": 2}}
     report = made_up(toy.folder, **new)
-    report = replace(report, parts=tuple(replace(p, show=lambda v: f"{v['more']}\n") for p in report.parts))
-    report = replace(report, chart=None)
+    parts = tuple(replace(part, show=lambda values: f"{values['more']}\n") for part in report.parts)
+    report = replace(report, parts=parts, chart=None)
     run(report)
-    assert report.problems(report.texts(), tree) == []
+    assert report.problems(report.texts(), TREE) == []
 
 
-def test_a_quick_run_prints_and_writes_nothing(tmp_path, capsys):
+@pytest.mark.parametrize(("load", "busy"), [(1.1, True), (0.9, False)])
+def test_a_quick_run_prints_and_writes_nothing_and_mentions_a_busy_machine(
+    load, busy, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(provenance, "load_average", lambda: load)
+    monkeypatch.setattr(program.os, "cpu_count", lambda: 2)
     run(made_up(tmp_path), "--quick")
-    assert "It took 2.833 s." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "It took 2.833 s." in said and ("==> The machine is busy" in said) == busy
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_busy_machine_is_mentioned(tmp_path, capsys, monkeypatch):
-    for load, said in ((1.1, True), (0.9, False)):
-        monkeypatch.setattr(provenance, "load_average", lambda load=load: load)
-        monkeypatch.setattr(program.os, "cpu_count", lambda: 2)
-        run(made_up(tmp_path), "--quick")
-        assert ("==> The machine is busy" in capsys.readouterr().out) == said
 
 
 @pytest.mark.parametrize("name", [*OPTIONS, "benchmarks.scaling"])
@@ -229,9 +209,8 @@ def test_a_busy_machine_is_mentioned(tmp_path, capsys, monkeypatch):
     "wrong", [["--only", "nothing"], ["--threads", "0"], ["--seeds", "x"], ["--times", "1"]]
 )
 def test_a_wrong_option_is_an_error_of_the_command_line(name, wrong, capsys):
-    module = sys.modules[name]
     with pytest.raises(SystemExit) as ended:
-        module.parse(wrong)
+        sys.modules[name].parse(wrong)
     assert ended.value.code == 2 and capsys.readouterr().err.startswith("usage: python -m benchmarks")
 
 
