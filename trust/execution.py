@@ -115,11 +115,8 @@ class ExecutedNotebook(IPyNbFile):
 class ExecutedCell(IPyNbCell):
     """A cell whose outputs are compared as nbclient would store them, within the declared tolerance."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.output_timeout = OUTPUT_SECONDS
-
     def runtest(self) -> None:
+        self.output_timeout = OUTPUT_SECONDS
         self.parent.begin(self.cell_num)
         super().runtest()
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from trust import markdown, tex
 from trust.conventions import PLURAL, SPACES, YEAR, Convention, Patterns, patterns
 from trust.inline import RAISED, View
-from trust.readings import Numeral, Reading, plain_numbers, reading
+from trust.readings import Numeral, Reading, plain_numbers, readings
 
 # Letters of alphabets; a Chinese or Japanese character beside a number does not make a name of it.
 LETTER = r"[^\W\d\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -109,8 +109,5 @@ def _readings(match: re.Match[str], convention: Convention) -> tuple[Reading, ..
     unit = (match["unit"] or "").strip()
     scales = {"%": -2, **convention.words.scales}
     scale = next((tens for word, tens in scales.items() if re.fullmatch(word, unit)), 0)
-    meant = (
-        reading(candidate + exponent + power, match["sign"], scale)
-        for candidate in plain_numbers(number, convention.decimal)
-    )
-    return tuple(one for one in meant if one)
+    candidates = (plain + exponent + power for plain in plain_numbers(number, convention.decimal))
+    return tuple(readings(candidates, match["sign"], scale))

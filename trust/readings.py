@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, DecimalException
 
@@ -33,22 +34,21 @@ class Numeral:
     readings: tuple[Reading, ...] = ()
 
 
-def reading(
-    number: str, sign: str | None = None, scale: int = 0, power: int | None = None, exact: bool = True
-) -> Reading | None:
-    """A number with a decimal point, times a power of ten, or to a power; None where it is beyond reason."""
-    try:
-        value = Decimal(number)
-        exponent = value.as_tuple().exponent
-        assert isinstance(exponent, int)
-        unit = Decimal(0) if exact and exponent == 0 else Decimal(1).scaleb(exponent)
-        if power is not None:
-            unit, value = Decimal(0), value**power
-        if scale:
-            unit, value = (unit or Decimal(1)).scaleb(scale), value.scaleb(scale)
-    except DecimalException:
-        return None
-    return Reading(-value if sign in MINUS else value, unit)
+def readings(
+    numbers: Iterable[str], sign: str | None, scale: int, power: int | None = None, exact: bool = True
+) -> Iterator[Reading]:
+    """Numbers with a decimal point, times a power of ten, or to a power; without those beyond reason."""
+    for number in numbers:
+        with suppress(DecimalException):
+            value = Decimal(number)
+            exponent = value.as_tuple().exponent
+            assert isinstance(exponent, int)
+            unit = Decimal(0) if exact and exponent == 0 else Decimal(1).scaleb(exponent)
+            if power is not None:
+                unit, value = Decimal(0), value**power
+            if scale:
+                unit, value = (unit or Decimal(1)).scaleb(scale), value.scaleb(scale)
+            yield Reading(-value if sign in MINUS else value, unit)
 
 
 def plain_numbers(number: str, decimal: str) -> list[str]:
@@ -92,8 +92,6 @@ def printed(text: str) -> Printed:
         digits = match["digits"].replace("_", "")
         candidates = {number for mark in ",." for number in plain_numbers(digits, mark)}
         candidates |= set(re.split(r"[.,]", digits)) if "," in digits else set()
-        for candidate in candidates:
-            scale = -2 if match["percent"] else 0
-            one = reading(candidate + (match["power"] or ""), match["sign"], scale, exact=False)
-            found |= {one} if one else set()
+        numbers = (candidate + (match["power"] or "") for candidate in candidates)
+        found |= set(readings(numbers, match["sign"], -2 if match["percent"] else 0, exact=False))
     return Printed(list(found))

@@ -27,14 +27,11 @@ class Candidate:
     notices: Callable[[str], bool]  # takes the text with the digit changed
     others: str = "0123456789"  # what it may be changed to
 
-    def tampered(self, rng: random.Random) -> str:
-        return self.with_digit(rng.choice([d for d in self.others if d != self.text[self.at]]))
-
     def with_digit(self, digit: str) -> str:
         return self.text[: self.at] + digit + self.text[self.at + 1 :]
 
     def caught(self, rng: random.Random) -> bool:
-        return self.notices(self.tampered(rng))
+        return self.notices(self.with_digit(rng.choice([d for d in self.others if d != self.text[self.at]])))
 
     def __str__(self) -> str:
         around = self.text[max(0, self.at - 30) : self.at + 30].replace("\n", " ")

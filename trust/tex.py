@@ -12,7 +12,7 @@ unless digits are on both sides and no brackets around: then it is what a comma 
 import re
 from itertools import pairwise
 
-from trust.readings import Numeral, Reading, plain_numbers, reading
+from trust.readings import Numeral, Reading, plain_numbers, readings
 
 # In the place of a bare comma: between thousands, or before decimals.
 GROUP, COMMA = "\ue000", "\ue001"
@@ -117,5 +117,4 @@ def _readings(match: re.Match[str], sign: str | None, decimal: str) -> tuple[Rea
     candidates = plain_numbers(
         re.sub(rf"\{{\.\}}|\\,|{GROUP}", "", match["digits"]).replace("{,}", ",").replace(COMMA, ","), decimal
     )
-    meant = (reading(c, sign, scale, None if times_ten else exponent) for c in candidates)
-    return tuple(one for one in meant if one)
+    return tuple(readings(candidates, sign, scale, None if times_ten else exponent))

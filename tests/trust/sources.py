@@ -3,7 +3,8 @@
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -37,19 +38,16 @@ def source_candidates(stored: str) -> Iterator[Candidate]:
     for path in sorted(catalog.DATA.glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         comments = {i for m in re.finditer(r"^#.*$", text, re.MULTILINE) for i in range(*m.span())}
-        for candidate in digits(f"lib/sources/data/{path.name}", text, _source_check(path, stored)):
+        for candidate in digits(f"lib/sources/data/{path.name}", text, partial(_notices, stored, path.name)):
             if candidate.at not in comments:
                 yield candidate
 
 
-def _source_check(path: Path, stored: str) -> Callable[[str], bool]:
-    def notices(text: str) -> bool:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(shutil.copytree(catalog.DATA, Path(scratch) / "data"))
-            (folder / path.name).write_text(text, encoding="utf-8")
-            try:
-                return not all(card in stored for card in rendered(folder))
-            except Exception:
-                return True  # the page cannot be made at all
-
-    return notices
+def _notices(stored: str, name: str, text: str) -> bool:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(shutil.copytree(catalog.DATA, Path(scratch) / "data"))
+        (folder / name).write_text(text, encoding="utf-8")
+        try:
+            return not all(card in stored for card in rendered(folder))
+        except Exception:
+            return True  # the page cannot be made at all

@@ -23,27 +23,21 @@ def bound(book: Book, name: str) -> list[str]:
     return orphans
 
 
-def test_binding_prefers_the_nearest_cell_and_keeps_what_holds():
+def test_binding_prefers_the_nearest_cell_keeps_what_holds_and_names_what_nothing_prints():
     made = page(
         code("longe", "print(4)", "4"),
         code("perto", "print(4)", "4 e 0.4551"),
-        prose("texto", "São 4 tokens e 0,46."),
+        prose("texto", "São 4 tokens e 0,46; não 5."),
         code("depois", "print(4)", "4"),
     )
-    ledger = made.blocks[0]
-    assert bind_page(made, made.printed) == []
-    assert ledger.ledger["values"] == ["4 @ perto", "0,46 @ perto"]
-    for old, new in (("4 @ longe", "4 @ longe"), ("4 @ sumiu", "4 @ perto")):
-        ledger.ledger["values"][0] = old
-        assert bind_page(made, made.printed) == [] and ledger.ledger["values"][0] == new
-    assert problems(made, made.printed) == []
-
-
-def test_binding_says_what_nothing_prints():
-    made = page(code("soma", "print(1)", "1"), prose("texto", "São 5 tokens."))
-    (orphan,) = bind_page(made, made.printed)
-    assert "nothing prints '5' in “São 5 tokens.”" in orphan
-    assert problems(made, made.printed)
+    block = made.blocks[0]
+    for old, new in (("", "perto"), ("4 @ longe", "longe"), ("4 @ sumiu", "perto")):
+        block.ledger = {"values": [old]}
+        (orphan,) = bind_page(made, made.printed)
+        assert orphan.endswith("texto: nothing prints '5' in “São 4 tokens e 0,46; não 5.”")
+        assert block.ledger["values"] == [f"4 @ {new}", "0,46 @ perto", "5 @ ?"]
+    (problem,) = problems(made, made.printed)
+    assert "'5'" in problem
 
 
 def test_a_bound_notebook_holds_and_is_not_written_again(tmp_path):

@@ -6,28 +6,22 @@ import pytest
 
 from tests.trust.pages import BOOK, pages, read_page
 
-BIBLIOGRAPHY = (BOOK / "references.bib").read_text(encoding="utf-8")
+KEYS = re.findall(r"^@\w+\{([^,\s]+),", (BOOK / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
 CITE = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
-
-
-def cited() -> dict[str, list[str]]:
-    """Where each key is cited."""
-    found: dict[str, list[str]] = {}
-    for path in pages():
-        for block in read_page(path).blocks:
-            for keys in CITE.findall(block.text):
-                for key in keys.split(","):
-                    found.setdefault(key.strip(), []).append(f"{path.name}, {block.name}")
-    return found
 
 
 @pytest.mark.guards("01.s28", "02.s60", "03.s58", "04.s22", "05.s2", "05.s48", "05.s49")
 def test_every_citation_is_in_the_bibliography():
-    known = set(re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY, re.MULTILINE))
-    missing = {key: places for key, places in cited().items() if key not in known}
-    assert cited() and not missing, f"not in references.bib: {missing}"
+    blocks = [(path.name, block) for path in pages() for block in read_page(path).blocks]
+    cited = [
+        (key.strip(), f"{name}, {block.name}")
+        for name, block in blocks
+        for keys in CITE.findall(block.text)
+        for key in keys.split(",")
+    ]
+    missing = [(key, place) for key, place in cited if key not in KEYS]
+    assert cited and not missing, f"not in references.bib: {missing}"
 
 
 def test_no_key_is_defined_twice():
-    keys = re.findall(r"^@\w+\{([^,\s]+),", BIBLIOGRAPHY, re.MULTILINE)
-    assert len(keys) == len(set(keys)), sorted(k for k in keys if keys.count(k) > 1)
+    assert len(KEYS) == len(set(KEYS)), sorted(key for key in KEYS if KEYS.count(key) > 1)
