@@ -2,8 +2,11 @@
 
 import random
 
-from tests.trust.made_up import code, page, prose
-from trust import tamper
+import pytest
+
+from tests.trust.made_up import code, notebook, page, prose
+from trust import tamper, tamper_outputs
+from trust.comparison import WIDGET_STATE
 
 
 def test_a_digit_that_nobody_checks_is_reported():
@@ -24,3 +27,33 @@ def test_prose_candidates_cover_prose_and_ledger():
     found = list(tamper.prose_candidates(made, made.printed))
     assert len(found) == 3 + 1 + 3 + 1
     assert all(c.caught(random.Random(seed)) for c in found for seed in range(20))
+
+
+def test_a_tolerant_digit_is_changed_only_beyond_its_distance():
+    text = "acerto 0.69 ± 0.04 em 300 frases"
+    cell = code("t", "print()", text, tolerance={"within": 0.03, "reason": "a training"})
+    found = tamper_outputs.cell_candidates("somewhere", cell, lambda changed: True)
+    others = {candidate.at: candidate.others for candidate in found}
+    assert others[text.index("300")] == "012456789", "what is no tolerant figure may change to anything"
+    assert others[text.index("6")] == "012345789", "0.59 and 0.79 are 0.10 away"
+    assert others[text.index("9")] == "012", "0.63 may be what another machine gives"
+
+
+def test_every_digit_of_outputs_and_widgets_is_a_candidate():
+    made = notebook(code("c", "print(12)", "12 e 3"), code("f", "plot()", picture=True))
+    found = list(tamper_outputs.output_candidates("a.ipynb", made, made))
+    assert len(found) == 3 + len("6404801") and all(c.caught(random.Random(1)) for c in found)
+    made.metadata["widgets"] = {
+        WIDGET_STATE: {"state": {"1": {"state": {"a": [1, 23], "b": "x4", "c": None}}}}
+    }
+    found = list(tamper_outputs.widget_candidates("a.ipynb", made, made))
+    assert len(found) == 4 and all(c.caught(random.Random(seed)) for c in found for seed in range(20))
+
+
+def test_a_notebook_that_already_fails_is_not_tampered_with():
+    stale, fresh = notebook(code("c", "print(1)", "1")), notebook(code("c", "print(1)", "2"))
+    with pytest.raises(ValueError, match="execute the notebook first"):
+        list(tamper_outputs.output_candidates("a.ipynb", stale, fresh))
+    stale.metadata["widgets"] = {WIDGET_STATE: {"state": {"1": {"state": {}}}}}
+    with pytest.raises(ValueError, match="not what the code gives"):
+        list(tamper_outputs.widget_candidates("a.ipynb", stale, fresh))
