@@ -49,15 +49,20 @@ def page(*cells: dict, settings: Settings = PORTUGUESE) -> Page:
     )
 
 
-def book(folder: Path, pages: dict[str, NotebookNode | str], table: str = "") -> Book:
-    """A book on disk: notebooks and texts by name, and the [tool.trust] table."""
-    for name, content in pages.items():
+def write(folder: Path, files: dict[str, NotebookNode | str]) -> Path:
+    """Write notebooks and texts, by name; returns the folder."""
+    for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else nbformat.writes(content), encoding="utf-8")
-    if table:
-        (folder / "pyproject.toml").write_text(f"[tool.trust]\n{table}\n", encoding="utf-8")
-    return Book(load(folder))
+    return folder
+
+
+def book(folder: Path, pages: dict[str, NotebookNode | str], table: str = "") -> Book:
+    """A book on disk: notebooks and texts by name, and the [tool.trust] table."""
+    return Book(
+        load(write(folder, pages | ({"pyproject.toml": f"[tool.trust]\n{table}\n"} if table else {})))
+    )
 
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess:

@@ -3,17 +3,14 @@
 import pytest
 
 from benchmarks.report import reports
+from tests.trust.made_up import write
 from tests.trust.measured import TREE
 from trust.dependencies import Project
 
 
 def fingerprint(folder, files, data=()):
     """The hash of `pkg.start:start` in a made-up project on disk."""
-    for name, text in {"pkg/__init__.py": "", **files}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return Project(folder).fingerprint(("pkg.start:start",), data)
+    return Project(write(folder, {"pkg/__init__.py": "", **files})).fingerprint(("pkg.start:start",), data)
 
 
 def of(code: str, result: str = "0", **modules: str) -> dict[str, str]:

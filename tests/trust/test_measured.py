@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -84,17 +85,14 @@ def measure(options: Namespace) -> dict:
     return {"seconds": [1 / 3, 2.5]}
 
 
-def made_up(folder, **changed) -> Report:
-    def part(name: str) -> Part:
-        return Part(
-            name,
-            f"python -m toy --only {name}",
-            changed.get(name, measure),
-            show=lambda values: f"## {name}\n\nIt took {sum(values['seconds']):.3f} s.\n",
-            starts=("trust.provenance:processor",),
-        )
+def made_up(folder, first=measure, second=measure) -> Report:
+    def part(name: str, measure: Callable) -> Part:
+        def show(values: dict) -> str:
+            return f"## {name}\n\nIt took {sum(values['seconds']):.3f} s.\n"
 
-    parts = (part("first"), part("second"))
+        return Part(name, f"python -m toy --only {name}", measure, show, ("trust.provenance:processor",))
+
+    parts = (part("first", first), part("second", second))
     return Report("toy", "python -m toy", parts, "A preface.\n", chart=bars, folder=folder)
 
 

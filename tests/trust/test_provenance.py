@@ -2,9 +2,11 @@
 
 from importlib.metadata import version
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from tests.trust.made_up import write
 from trust import provenance
 from trust.dependencies import Project
 from trust.provenance import Part, begin, keep, problems, read
@@ -23,11 +25,7 @@ FAST, SLOW = part("fast"), part("slow")
 
 @pytest.fixture
 def root(tmp_path):
-    for name, text in {"pkg/__init__.py": "", "pkg/speed.py": CODE, "data/words.json": "[]"}.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return tmp_path
+    return write(tmp_path, {"pkg/__init__.py": "", "pkg/speed.py": CODE, "data/words.json": "[]"})
 
 
 @pytest.fixture
@@ -65,7 +63,7 @@ def test_what_was_just_measured_has_no_problems(root, path):
     ],
 )
 def test_a_change_makes_the_parts_stale_that_reach_it(root, path, file, text, stale):
-    (root / file).write_text(text, encoding="utf-8")
+    write(root, {file: text})
     told = "the code or the data have changed since it was measured; on a quiet machine, run: python -m pkg"
     assert found(root, path) == [f"{name}: {told} --only {name}" for name in stale]
 
@@ -73,7 +71,7 @@ def test_a_change_makes_the_parts_stale_that_reach_it(root, path, file, text, st
 def test_the_code_counts_that_was_there_at_the_beginning(root, path):
     """A program that runs for an hour was loaded before the edit that somebody made meanwhile."""
     made = begin(Project(root), FAST, {})
-    (root / "pkg" / "speed.py").write_text(CODE.replace("work(1)", "work(3)"), encoding="utf-8")
+    write(root, {"pkg/speed.py": CODE.replace("work(1)", "work(3)")})
     keep(path, FAST, {}, made)
     assert "fast: the code or the data have changed" in found(root, path)[0]
 
@@ -125,30 +123,24 @@ def test_values_keep_their_full_precision(root, path):
 
 
 @pytest.mark.parametrize("when", ["write_text", "replace"])
-def test_an_interruption_leaves_the_old_file_whole(root, path, when, monkeypatch):
+def test_an_interruption_leaves_the_old_file_whole(root, path, when):
     before = path.read_text(encoding="utf-8")
-
-    def interrupted(self, *arguments, **options):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Path, when, interrupted)
+    with patch.object(Path, when, side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         measured(root, path, FAST, {"seconds": [0.3]})
     assert path.read_text(encoding="utf-8") == before
     assert [p.name for p in root.glob("speed*")] == ["speed.json"]
 
 
-def test_what_is_not_a_number_is_not_kept(root, path):
-    before = path.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="Out of range float"):
-        measured(root, path, FAST, {"seconds": [float("nan")]})
+@pytest.mark.parametrize(
+    ("old", "number", "message"),
+    [("0.25", float("nan"), "Out of range float"), ("0.35", 0.3, "not those that the program wrote")],
+)
+def test_what_is_no_number_is_not_kept_and_a_damaged_file_not_written_over(root, path, old, number, message):
+    before = path.read_text(encoding="utf-8").replace("0.25", old)
+    path.write_text(before, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        measured(root, path, FAST, {"seconds": [number]})
     assert path.read_text(encoding="utf-8") == before
-
-
-def test_a_damaged_file_is_not_written_over(root, path):
-    path.write_text(path.read_text(encoding="utf-8").replace("0.25", "0.35"), encoding="utf-8")
-    with pytest.raises(ValueError, match="not those that the program wrote"):
-        measured(root, path, FAST, {})
 
 
 def test_the_origin_says_what_a_reader_must_know(path):
@@ -162,17 +154,13 @@ def test_the_origin_says_what_a_reader_must_know(path):
 
 
 def test_pins_are_read_with_and_without_hashes(tmp_path):
-    (tmp_path / "a.txt").write_text("# torch==1\ntorch==2.13.0\n-e .\nmyst-nb==1.4.0 ; x\n", encoding="utf-8")
-    (tmp_path / "b.txt").write_text("dante-corpora==2.0.5 --hash=sha256:00\n", encoding="utf-8")
+    pinned = "# torch==1\ntorch==2.13.0\n-e .\nmyst-nb==1.4.0 ; x\n"
+    write(tmp_path, {"a.txt": pinned, "b.txt": "dante-corpora==2.0.5 --hash=sha256:00\n"})
     found = provenance.pins(tmp_path / "a.txt", tmp_path / "b.txt")
     assert found == {"torch": "2.13.0", "myst-nb": "1.4.0", "dante-corpora": "2.0.5"}
 
 
-def test_a_processor_has_a_name_everywhere(monkeypatch):
+def test_a_processor_has_a_name_everywhere():
     assert provenance.processor()
-
-    def missing(self, **options):
-        raise FileNotFoundError
-
-    monkeypatch.setattr(Path, "read_text", missing)
-    assert provenance.processor()
+    with patch.object(Path, "read_text", side_effect=FileNotFoundError):
+        assert provenance.processor()
