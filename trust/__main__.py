@@ -125,9 +125,8 @@ def run_tamper(book: Book, paths: list[Path], options: argparse.Namespace) -> in
     found, unusable = each(book, paths, candidates)
     everything = [candidate for of_page in found for candidate in of_page]
     tried, missed = attempt(everything, seed, options.sample)
-    print(
-        f"{tried - len(missed)} of {tried} changed digits noticed, out of {len(everything)} (--seed {seed})"
-    )
+    noticed = tried - len(missed)
+    print(f"{noticed} of {tried} changed digits noticed, out of {len(everything)} (--seed {seed})")
     return _end([f"not noticed: {candidate}" for candidate in missed], unusable)
 
 

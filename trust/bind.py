@@ -4,29 +4,26 @@ An origin that still holds is kept. A new value goes to the cell nearest to its 
 before the sentence first. A value that nothing prints is bound to `?`, and named.
 """
 
-import difflib
 import json
-from collections.abc import Mapping
+from difflib import SequenceMatcher
 
-from trust.ledger import bound, notation, values, written
+from trust.ledger import Origins, bound, notation, values, written
 from trust.notebooks import Unusable, text_of
 from trust.numerals import around
 from trust.pages import KEY, Block, Book, Page
 from trust.provenance import write as replace_file
-from trust.readings import Numeral, Printed
+from trust.readings import Numeral
 
 HEADING = "# Which cells print the values of the .md pages; written by python -m trust bind, and reviewed."
 
 
-def bind_page(page: Page, known: Mapping[str, Printed]) -> list[str]:
+def bind_page(page: Page, known: Origins) -> list[str]:
     """Renew every ledger of a page, in memory; returns a message for each value that has no origin."""
     positions = {cell["id"]: position for position, cell in enumerate(page.cells)}
-    return [
-        f"{page.name}, {orphan}" for block in page.blocks for orphan in _bind(page, block, known, positions)
-    ]
+    return [orphan for block in page.blocks for orphan in _bind(page, block, known, positions)]
 
 
-def _bind(page: Page, block: Block, known: Mapping[str, Printed], positions: dict[str, int]) -> list[str]:
+def _bind(page: Page, block: Block, known: Origins, positions: dict[str, int]) -> list[str]:
     found = values(page, block)
     kept, lines, orphans = _kept(block, found), [], []
     for index, numeral in enumerate(found):
@@ -35,9 +32,8 @@ def _bind(page: Page, block: Block, known: Mapping[str, Printed], positions: dic
             origin = _nearest(block, numeral, known, positions)
         lines.append(f"{written(numeral)} @ {origin or '?'}")
         if origin is None:
-            orphans.append(
-                f"{block.name}: nothing prints {numeral.text!r} in “{around(block.text, numeral)}”"
-            )
+            where = f"{page.name}, {block.name}"
+            orphans.append(f"{where}: nothing prints {numeral.text!r} in “{around(block.text, numeral)}”")
     ledger = {"values": lines, "notation": notation(page, block)}
     block.ledger = {key: value for key, value in ledger.items() if value}
     return orphans
@@ -46,15 +42,11 @@ def _bind(page: Page, block: Block, known: Mapping[str, Printed], positions: dic
 def _kept(block: Block, found: list[Numeral]) -> dict[int, str]:
     """Origins of the values that the old ledger and the prose have in common, by index in the prose."""
     old = bound(block)
-    matcher = difflib.SequenceMatcher(
-        a=[text for text, _ in old], b=[written(n) for n in found], autojunk=False
-    )
+    matcher = SequenceMatcher(None, [text for text, _ in old], [written(n) for n in found], autojunk=False)
     return {m.b + i: old[m.a + i][1] for m in matcher.get_matching_blocks() for i in range(m.size)}
 
 
-def _nearest(
-    block: Block, numeral: Numeral, known: Mapping[str, Printed], positions: dict[str, int]
-) -> str | None:
+def _nearest(block: Block, numeral: Numeral, known: Origins, positions: dict[str, int]) -> str | None:
     def distance(origin: str) -> tuple[bool, int]:
         gap = block.position - positions.get(origin, block.position)
         return gap < 0, abs(gap)

@@ -21,7 +21,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]+")
 Widgets = tuple[list[int | None], dict[str, str]]  # the views in cells, and all models as text
 # What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin.
-SKIPPED = ("metadata", "traceback", "prompt_number", "output_type", "name", "execution_count")
+SKIPPED = ("metadata", "traceback", "prompt_number", "output_type", "name", "execution_count", WIDGET_VIEW)
 
 
 class _Comparison:
@@ -29,9 +29,7 @@ class _Comparison:
 
     compare_outputs = IPyNbCell.compare_outputs
     sanitize = IPyNbCell.sanitize
-    parent = SimpleNamespace(
-        skip_compare=(*SKIPPED, WIDGET_VIEW, "image/png", "image/jpeg"), sanitize_patterns={}
-    )
+    parent = SimpleNamespace(skip_compare=(*SKIPPED, "image/png", "image/jpeg"), sanitize_patterns={})
     colors = SimpleNamespace(FAIL="", OKBLUE="", ENDC="")
     comparison_traceback: list[str]
 
@@ -75,10 +73,8 @@ def widget_differences(stored: Widgets, fresh: Widgets) -> list[str]:
         for (id, text), other in zip(old.items(), [*new.values(), *[""] * len(old)], strict=False)
         if text != other
     ]
-    if len(new) > len(old):
-        found.append(
-            f"{len(new) - len(old)} widgets that the code gives are not stored; execute the notebook"
-        )
+    if (more := len(new) - len(old)) > 0:
+        found.append(f"{more} widgets that the code gives are not stored; execute the notebook")
     if not found and old_views != new_views:
         found.append("a cell shows another widget than the one that its code gives; execute the notebook")
     return found

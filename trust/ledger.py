@@ -17,6 +17,7 @@ from trust.pages import Block, Page
 from trust.readings import Numeral, Printed
 
 Bound = list[tuple[str, str]]
+Origins = Mapping[str, Printed]  # what each cell that may stand behind a value prints
 
 
 def written(numeral: Numeral) -> str:
@@ -42,12 +43,12 @@ def bound(block: Block) -> Bound:
     return [(text, origin) for text, _, origin in parts]
 
 
-def problems(page: Page, known: Mapping[str, Printed]) -> list[str]:
+def problems(page: Page, known: Origins) -> list[str]:
     """Everything that is wrong with the prose of a page, given what its origins print."""
     return [problem for block in page.blocks for problem in block_problems(page, block, known)]
 
 
-def block_problems(page: Page, block: Block, known: Mapping[str, Printed]) -> list[str]:
+def block_problems(page: Page, block: Block, known: Origins) -> list[str]:
     """Everything that is wrong with one block of a page."""
     place = page.name if block.name == page.name else f"{page.name}, {block.name}"
     remedy = f"check the sentence, then run: python -m trust bind {page.name}"

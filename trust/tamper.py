@@ -8,13 +8,12 @@ a copy in memory and handed to the check that guards that place.
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trust.ledger import block_problems
+from trust.ledger import Origins, block_problems
 from trust.pages import Block, Page
-from trust.readings import Printed
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def attempt(candidates: list[Candidate], seed: int, sample: int | None) -> tuple
     return len(chosen), [c for c in chosen if not c.caught(rng)]
 
 
-def prose_candidates(page: Page, known: Mapping[str, Printed]) -> Iterator[Candidate]:
+def prose_candidates(page: Page, known: Origins) -> Iterator[Candidate]:
     """Digits in the numerals of the prose and in the ledgers; the check of the ledger must notice."""
 
     def check(block: Block, **changed: Any) -> bool:

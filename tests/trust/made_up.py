@@ -44,9 +44,8 @@ def notebook(*cells: dict) -> NotebookNode:
 
 def page(*cells: dict, settings: Settings = PORTUGUESE) -> Page:
     """The page of a made-up notebook, in Portuguese unless another language is given."""
-    return notebook_page(
-        Path("99_made_up.ipynb"), "99_made_up.ipynb", notebooks.current(notebook(*cells)), settings
-    )
+    path = Path("99_made_up.ipynb")
+    return notebook_page(path, path.name, notebooks.current(notebook(*cells)), settings)
 
 
 def write(folder: Path, files: dict[str, NotebookNode | str]) -> Path:
@@ -60,9 +59,8 @@ def write(folder: Path, files: dict[str, NotebookNode | str]) -> Path:
 
 def book(folder: Path, pages: dict[str, NotebookNode | str], table: str = "") -> Book:
     """A book on disk: notebooks and texts by name, and the [tool.trust] table."""
-    return Book(
-        load(write(folder, pages | ({"pyproject.toml": f"[tool.trust]\n{table}\n"} if table else {})))
-    )
+    settings = {"pyproject.toml": f"[tool.trust]\n{table}\n"} if table else {}
+    return Book(load(write(folder, pages | settings)))
 
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess:

@@ -15,9 +15,7 @@ from trust.notebooks import tags
 from trust.pages import Page
 
 FORBIDDEN_TAGS = {"nbval-skip", "pytest-validate-ignore-output", "skip-execution"}
-FORBIDDEN_COMMENT = re.compile(
-    r"^\s*#+\s*(?:NBVAL_(?:IGNORE_OUTPUT|SKIP)|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.M
-)
+COMMENT = re.compile(r"(?m)^\s*#+\s*(?:NBVAL_(?:IGNORE_OUTPUT|SKIP)|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$")
 
 
 def has_picture(cell: dict) -> bool:
@@ -30,25 +28,21 @@ def names(code: str) -> set[str]:
     tree = ast.parse(plain_python(code))
     asserted = {id(n) for check in ast.walk(tree) if isinstance(check, ast.Assert) for n in ast.walk(check)}
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
-    known = {alias.asname or alias.name for statement in imports for alias in statement.names} | set(
-        dir(builtins)
-    )
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in asserted} - known
+    imported = {alias.asname or alias.name for statement in imports for alias in statement.names}
+    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in asserted}
+    return read - imported - set(dir(builtins))
 
 
 def problems(page: Page, notebook_metadata: dict) -> list[str]:
     """Every output of a notebook that escapes both nbval and an assertion."""
-    found = [
-        f"{page.name}: notebook metadata {key!r} switches checks off"
-        for key in notebook_metadata
-        if "nbval" in key
-    ]
+    switches = [key for key in notebook_metadata if "nbval" in key]
+    found = [f"{page.name}: notebook metadata {key!r} switches checks off" for key in switches]
     cells = page.code_cells()
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
         place = f"{page.name}, {cell['id']}"
         if bad := FORBIDDEN_TAGS & set(tags(cell)):
             found.append(f"{place}: the tag {sorted(bad)} is not allowed")
-        if FORBIDDEN_COMMENT.search(cell["source"]):
+        if COMMENT.search(cell["source"]):
             found.append(f"{place}: a comment switches nbval off; use the tag {IGNORE}")
         if has_picture(cell) != (IGNORE in tags(cell)):
             found.append(f"{place}: {IGNORE} goes with a picture, and only with one")

@@ -11,9 +11,7 @@ from trust.ledger import problems
 from trust.notebooks import Unusable
 from trust.pages import Book
 
-MADE = notebook(
-    code("soma", "print(soma)", "soma 0.4551 de 4"), prose("texto", "A soma é 0,46 de 4 ($i+1$).")
-)
+MADE = notebook(code("soma", "print(soma)", "soma 0.4551 de 4"), prose("t", "A soma é 0,46 de 4 ($i+1$)."))
 
 
 def bound(book: Book, name: str) -> list[str]:

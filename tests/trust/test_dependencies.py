@@ -134,9 +134,7 @@ UNREACHED = {
     "the command": of("def start(): return 0\nif __name__ == '__main__':\n print(start(), ?)"),
     "a comment": of("# ?\ndef start(): return 0  # ?"),
     "a docstring": of("'?'\ndef start():\n '?'\n return A()\nclass A:\n '?'\n a = 0\n '?'"),
-    "a function of Python with the same name": of(
-        "import json", "json.loads('0')", json="def loads(a): return ?"
-    ),
+    "a module of Python with the same name": of("import json", "json.f()", json=F),
 }
 
 

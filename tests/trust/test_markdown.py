@@ -23,10 +23,7 @@ def seen(page: str) -> str:
         ("% comment 1\n\n(label-2)=\n\n+++ 3\n\nbody 4", "body 4"),
         (f"{FENCE}python\n1\n{FENCE}\n\n    2\n\n~~~\n3\n~~~\n\nbody", "body"),
         (f"{FENCE}{{code-cell}} ipython3\n:tags: [a1]\n2\n{FENCE}", ""),
-        (
-            f"{FENCE}{{figure}} a1.png\n:width: 2%\n:alt: two 2\n:name: fig-3\n\nnote 4\n{FENCE}",
-            "two 2 note 4",
-        ),
+        (f"{FENCE}{{figure}} a1.png\n:width: 2%\n:alt: two 2\n:name: f3\n\nnote 4\n{FENCE}", "two 2 note 4"),
         (f"{FENCE}{{figure}} a1.png\n---\nheight: 9px\nalt: two 2\n---\nnote 4\n{FENCE}", "two 2 note 4"),
         (":::{admonition} Title 1\n:class: c2\nbody 3\n::::{tip}\nin 4\n::::\n:::", "Title 1 body 3 in 4"),
         ("````{grid} 1 2 3\n```{grid-item-card} Card 4\nbody 5\n```\n````", "Card 4 body 5"),

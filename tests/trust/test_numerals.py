@@ -34,12 +34,7 @@ CONVENTIONS = {code: Convention(row.decimal, code, frozenset({"mermaid"})) for c
         ("pt", "versão 2.13.0, em 3 de março de 2020", "", "2.13.0 3 2020"),
         ("pt", "código `x = 3`, número `0.5`, role {eq}`eq-3`", "0.5", ""),
         ("pt", "[texto 4](alvo-5.html), nota[^6]", "4", ""),
-        (
-            "pt",
-            f"{FENCE}python\nx = 3\n{FENCE}\n\n{FENCE}{{note}} Dois 4\n:class: c5\nseis 6\n{FENCE}",
-            "4|6",
-            "",
-        ),
+        ("pt", f"{FENCE}\nx = 3\n{FENCE}\n\n{FENCE}{{note}} Dois 4\n:class: c5\nseis 6\n{FENCE}", "4|6", ""),
         ("pt", f"{FENCE}{{mermaid}}\nA1 --> B[soma 5]\n{FENCE}", "5", "1"),
         ("pt", "A proporção 80/10/10, com [1, 2,5]", "80|10|10|1|2,5", ""),
         ("en", "The loss falls from 2.079 to 0.2.", "2.079|0.2", ""),

@@ -21,9 +21,7 @@ def test_tampering_always_changes_the_digit():
 
 
 def test_prose_candidates_cover_prose_and_ledger():
-    made = page(
-        code("soma", "print(1)", "0.45 4"), prose("t", "É 0,45 em $x_1$.", "0,45 @ soma", notation="1")
-    )
+    made = page(code("c", "print(1)", "0.45 4"), prose("t", "É 0,45 em $x_1$.", "0,45 @ c", notation="1"))
     found = list(tamper.prose_candidates(made, made.printed))
     assert len(found) == 3 + 1 + 3 + 1
     assert all(c.caught(random.Random(seed)) for c in found for seed in range(20))
@@ -43,9 +41,8 @@ def test_every_digit_of_outputs_and_widgets_is_a_candidate():
     made = notebook(code("c", "print(12)", "12 e 3"), code("f", "plot()", picture=True))
     found = list(tamper_outputs.output_candidates("a.ipynb", made, made))
     assert len(found) == 3 + len("6404801") and all(c.caught(random.Random(1)) for c in found)
-    made.metadata["widgets"] = {
-        WIDGET_STATE: {"state": {"1": {"state": {"a": [1, 23], "b": "x4", "c": None}}}}
-    }
+    models = {"1": {"state": {"a": [1, 23], "b": "x4", "c": None}}}
+    made.metadata["widgets"] = {WIDGET_STATE: {"state": models}}
     found = list(tamper_outputs.widget_candidates("a.ipynb", made, made))
     assert len(found) == 4 and all(c.caught(random.Random(seed)) for c in found for seed in range(20))
 
