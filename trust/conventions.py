@@ -8,6 +8,7 @@ from trust import markdown
 from trust.languages import LANGUAGES, SHARED_REFERENCES, Language, recognise
 
 YEAR = r"(?!2048)(?:1[5-9]\d\d|20[0-4]\d)"  # 2048 is a size
+BEFORE_RECENT_YEAR = re.compile(r"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$|(?:©|\([cC]\))\s+$")
 PLURAL = r"\s+[^\W\d_]{3,}s\b"  # after a number that counts something
 SPACES = "\u00a0\u2009\u202f"  # between thousands
 
@@ -47,49 +48,41 @@ def _uses(text: str, mark: str) -> int:
     return 3 * len(re.findall(certain, text)) + len(re.findall(likely, text))
 
 
-@dataclass(frozen=True)
 class Patterns:
     """The regular expressions of one convention."""
 
-    numeral: re.Pattern[str]
-    reference: re.Pattern[str]
-    ordinal: re.Pattern[str]
-    year: re.Pattern[str]  # what comes before one
-    recent_year: re.Pattern[str]  # and before one that is not long ago
-    years: re.Pattern[str]  # two of them
-    date: re.Pattern[str]
-
-
-@lru_cache
-def patterns(convention: Convention) -> Patterns:
-    words, decimal = convention.words, re.escape(convention.decimal)
-    scales = "|".join(sorted(words.scales, key=len, reverse=True))
-    spaces = SPACES + " " * words.spaced
-    if convention.decimal == ",":
-        plain = r"(?<!\d,)\d+(?:\.\d+)*,\d+(?!,?\d)|\d+(?:\.\d+)*"
-    else:
-        plain = r"(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d+)?|\d+(?:\.\d+)*"
-    references = "|".join([*words.references.split(), *SHARED_REFERENCES.split()])
-    joins, ordinals, years = ("|".join(w.split()) for w in (words.joins, words.ordinals, words.years))
-    months, of = "|".join(words.months.split()), r"\s+(?:de\s+|del\s+|of\s+)?"
-    month = f"(?:{months})" if months[0].isupper() else f"(?i:{months})"
-    return Patterns(
-        re.compile(
+    def __init__(self, convention: Convention) -> None:
+        words, decimal = convention.words, re.escape(convention.decimal)
+        scales = "|".join(sorted(words.scales, key=len, reverse=True))
+        spaces = SPACES + " " * words.spaced
+        if convention.decimal == ",":
+            plain = r"(?<!\d,)\d+(?:\.\d+)*,\d+(?!,?\d)|\d+(?:\.\d+)*"
+        else:
+            plain = r"(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d+)?|\d+(?:\.\d+)*"
+        references = "|".join([*words.references.split(), *SHARED_REFERENCES.split()])
+        joins, ordinals, years = ("|".join(w.split()) for w in (words.joins, words.ordinals, words.years))
+        months, of = "|".join(words.months.split()), r"\s+(?:de\s+|del\s+|of\s+)?"
+        month = f"(?:{months})" if months[0].isupper() else f"(?i:{months})"
+        self.numeral = re.compile(
             rf"(?P<sign>(?<![\w.,)\]-])[-−+])?"
             rf"(?P<digits>(?<![\d.,])\d{{1,3}}(?:[{spaces}]\d{{3}})+(?!\d)(?:{decimal}\d+)?"
             rf"|(?:{plain})(?:[eE][-−+]?\d+)?)"
             rf"(?P<unit>\s?%|\s(?:{scales})\b)?"
-        ),
-        re.compile(
-            rf"(?i)(?<!\w)(?:{references})[.:#]?\s*[(\[]?(?:\d[\d.]*[)\]]?(?:,\s*|\s*[-–]\s*|\s+(?:{joins})\s+)[(\[]?)*$"
-        ),
-        re.compile(rf"(?:{ordinals})(?!\w)"),
-        re.compile(rf"(?i:(?<!\w)(?:{years})\s+$)"),
-        re.compile(r"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$|(?:©|\([cC]\))\s+$"),
-        re.compile(rf"(?<![\d.,])({YEAR})(\s?[-–—]\s?|\s+(?:{joins})\s+)({YEAR})(?![\d%]|{PLURAL})"),
-        re.compile(
+        )
+        self.reference = re.compile(
+            rf"(?i)(?<!\w)(?:{references})[.:#]?\s*[(\[]?"
+            rf"(?:\d[\d.]*[)\]]?(?:,\s*|\s*[-–]\s*|\s+(?:{joins})\s+)[(\[]?)*$"
+        )
+        self.ordinal = re.compile(rf"(?:{ordinals})(?!\w)")
+        self.before_year = re.compile(rf"(?i:(?<!\w)(?:{years})\s+$)")
+        self.years = re.compile(  # two of them
+            rf"(?<![\d.,])({YEAR})(\s?[-–—]\s?|\s+(?:{joins})\s+)({YEAR})(?![\d%]|{PLURAL})"
+        )
+        self.date = re.compile(
             rf"\b\d{{1,2}}(?:º|{ordinals}|\.)?{of}{month}\b\.?(?:{of}\d{{4}})?|"
             rf"\b{month}\b\.?\s+\d{{1,2}}(?:{ordinals})?(?:\s?[-–]\s?\d{{1,2}})?\b(?:,?\s+\d{{4}})?|"
             rf"\b{month}\b\.?,?{of}\d{{4}}|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}/\d{{1,2}}/(?:19|20)\d\d\b"
-        ),
-    )
+        )
+
+
+patterns = lru_cache(Patterns)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from trust import markdown, tex
-from trust.conventions import PLURAL, SPACES, YEAR, Convention, Patterns, patterns
+from trust.conventions import BEFORE_RECENT_YEAR, PLURAL, SPACES, YEAR, Convention, Patterns, patterns
 from trust.inline import RAISED, View
 from trust.readings import Numeral, Reading, plain_numbers, readings
 
@@ -97,8 +97,8 @@ def _is_notation(text: str, match: re.Match[str], rules: Patterns) -> bool:
     if rules.reference.search(before):
         return True
     if re.fullmatch(YEAR, digits) and not re.compile(PLURAL).match(text, match.end()):
-        recent = digits >= "1900" and rules.recent_year.search(before[-80:])
-        return bool(recent or rules.year.search(before[-80:]))
+        recent = digits >= "1900" and BEFORE_RECENT_YEAR.search(before[-80:])
+        return bool(recent or rules.before_year.search(before[-80:]))
     return digits.count(".") > 1 and not re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", digits)
 
 
