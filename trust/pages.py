@@ -1,6 +1,7 @@
 """The pages of a book as the checks see them: prose in blocks, cells with what they print."""
 
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -102,12 +103,9 @@ class Book:
     def printed(self) -> dict[str, Printed]:
         """What the cells of all notebooks print; a .md page may quote any of them."""
         found: dict[str, Printed] = {}
-        for path in self.paths():
-            if path.suffix == ".ipynb":
-                try:
-                    page = self.page(path)
-                except Unusable:
-                    continue  # whoever reads that page says so
+        for path in (path for path in self.paths() if path.suffix == ".ipynb"):
+            with suppress(Unusable):  # whoever reads that page says so
+                page = self.page(path)
                 found |= {f"{page.name}#{id}": numbers for id, numbers in page.printed.items()}
         return found
 
