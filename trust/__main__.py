@@ -26,7 +26,6 @@ from trust.pages import Book, Page, pages_in
 from trust.tamper import Candidate, attempt, prose_candidates
 
 T = TypeVar("T")
-SAMPLE = 200
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -41,7 +40,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
             command.add_argument("--json", action="store_true", help="the report for another program")
             command.add_argument("--places", type=_number, default=10, help="to show per page, or all")
         if name == "tamper":
-            command.add_argument("--sample", type=_number, default=SAMPLE, help="digits to change, or all")
+            command.add_argument("--sample", type=_number, default=200, help="digits to change, or all")
             command.add_argument("--seed", type=int, help="repeat a run")
     return parser.parse_args(arguments)
 

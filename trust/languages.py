@@ -97,10 +97,8 @@ LANGUAGES = {
 }
 
 
-def recognise(text: str, otherwise: str = "en") -> str:
-    """The language whose frequent words occur most; `otherwise` where none does."""
+def recognise(text: str) -> str:
+    """The language whose frequent words occur most; the first of the table where none does."""
     words = re.findall(r"[^\W\d_]+", text.lower())
     common = {code: set(language.common.split()) for code, language in LANGUAGES.items()}
-    counts = {code: sum(word in known for word in words) for code, known in common.items()}
-    best = max(counts, key=lambda code: counts[code])
-    return best if counts[best] else otherwise
+    return max(LANGUAGES, key=lambda code: sum(word in common[code] for word in words))

@@ -26,9 +26,9 @@ def rendered(folder: Path) -> list[str]:
         return [card.text for card in cards]
 
 
-def stored_errata(path: Path = BOOK / "errata.ipynb") -> str:
+def stored_errata() -> str:
     """What the errata page has stored."""
-    return "\n".join(printed_text(cell) for cell in read_page(path).code_cells())
+    return "\n".join(printed_text(cell) for cell in read_page(BOOK / "errata.ipynb").code_cells())
 
 
 def source_candidates(stored: str) -> Iterator[Candidate]:
