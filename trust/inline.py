@@ -25,7 +25,7 @@ PHRASING, HIDDEN = set(WITHIN_WORDS.split()), set(NOT_PROSE.split())
 # Addresses, the marks of footnotes that are defined elsewhere, and colours.
 UNREAD = re.compile(r"\b(?:https?|ftp)://[^\s<>)\]]+|\[\^[^\]\s]+\]|#(?:[0-9A-Fa-f]{2}){3,4}\b")
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
-SPOKEN = re.compile(r"\b(?:alt|title|aria-label)=(?:\"([^\"]*)\"|'([^']*)')")
+SPOKEN = re.compile(r"(?s)\b(?:alt|title|aria-label)=([\"'])(.*?)\1")
 CODE_WITH_LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -166,8 +166,7 @@ class WatchedInline(ParserInline):
             view.mark("\n", source.at[0])
             view.starts.setdefault(len(view.at), False)
         for spoken in SPOKEN.finditer(source.chars):
-            group = 1 if spoken[1] is not None else 2
-            self.read(source.part(*spoken.span(group)), view, env)
+            self.read(source.part(*spoken.span(2)), view, env)
         if name in HIDDEN and not closing and not source.chars.endswith("/>"):
             view.mark(OBJECT, source.at[0])
             view.hidden = name

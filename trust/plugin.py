@@ -14,7 +14,7 @@ import secrets
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
@@ -136,20 +136,18 @@ def failing_cells(path: Path, executed: Path) -> set[int]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """How many changed digits were noticed, and how many figures are compared with a tolerance."""
-    caught, tried, all_of_them, tolerant = Counter(), Counter(), Counter(), 0
     reports = [r for outcome in ("passed", "failed") for r in terminalreporter.stats.get(outcome, [])]
-    for name, value in (pair for report in reports for pair in getattr(report, "user_properties", [])):
-        if name == TAMPERED:
-            kind, *counts = value
-            for counter, count in zip((caught, tried, all_of_them), counts, strict=True):
-                counter[kind] += count
-        elif name == TOLERANT:
-            tolerant += value
-    for kind in tried:
-        terminalreporter.write_line(f"  {kind}: {caught[kind]} of {tried[kind]} ({all_of_them[kind]} digits)")
-    if tried:
-        seed = config.option.tamper_seed
+    told = [pair for report in reports for pair in getattr(report, "user_properties", [])]
+    counts: dict[str, Counter] = defaultdict(Counter)
+    for kind, caught, tried, digits in (value for name, value in told if name == TAMPERED):
+        counts[kind].update(caught=caught, tried=tried, digits=digits)
+    for kind, count in counts.items():
+        line = f"  {kind}: {count['caught']} of {count['tried']} ({count['digits']} digits)"
+        terminalreporter.write_line(line)
+    if counts:
+        total, seed = sum(counts.values(), Counter()), config.option.tamper_seed
+        tolerant = sum(value for name, value in told if name == TOLERANT)
         terminalreporter.write_line(
-            f"{caught.total()} of {tried.total()} tampered numbers caught (seed {seed}); "
+            f"{total['caught']} of {total['tried']} tampered numbers caught (seed {seed}); "
             f"{tolerant} figures are compared with a tolerance"
         )

@@ -126,9 +126,7 @@ def test_a_run_leaves_all_that_a_reader_needs(toy):
 
 def test_every_digit_of_a_report_is_guarded(toy):
     candidates = list(measured_candidates(toy))
-    assert {candidate.place for candidate in candidates} == {
-        f"benchmarks/{name}" for name in ("toy.json", "TOY.md", "TOY.svg")
-    }
+    assert {candidate.place for candidate in candidates} == {f"benchmarks/{name}" for name in toy.texts()}
     assert tamper.attempt(candidates, seed=0, sample=None) == (len(candidates), [])
 
 
@@ -160,10 +158,8 @@ def test_a_damaged_file_stops_the_program_before_it_measures(toy):
 
 @pytest.mark.parametrize("arguments", [["--only", "first"], []])
 def test_a_part_is_kept_at_once_and_what_is_not_measured_stays(arguments, toy):
-    before, report = (
-        toy.content(),
-        made_up(toy.folder, first=lambda _: {"seconds": [7.0]}, second=interrupted),
-    )
+    before = toy.content()
+    report = made_up(toy.folder, first=lambda options: {"seconds": [7.0]}, second=interrupted)
     with contextlib.nullcontext() if arguments else pytest.raises(KeyboardInterrupt):
         run(report, *arguments)
     after = toy.content()

@@ -42,7 +42,7 @@ def problems(page: Page, notebook_metadata: dict) -> list[str]:
     switches = [key for key in notebook_metadata if "nbval" in key]
     found = [f"{page.name}: notebook metadata {key!r} switches checks off" for key in switches]
     cells = page.code_cells()
-    for cell, following in zip(cells, [*cells[1:], None], strict=True):
+    for cell, following in zip(cells, [*(cell["source"] for cell in cells[1:]), ""], strict=True):
         place = f"{page.name}, {cell['id']}"
         if bad := FORBIDDEN_TAGS & set(tags(cell)):
             found.append(f"{place}: the tag {sorted(bad)} is not allowed")
@@ -51,7 +51,7 @@ def problems(page: Page, notebook_metadata: dict) -> list[str]:
         if has_picture(cell) != (IGNORE in tags(cell)):
             found.append(f"{place}: {IGNORE} goes with a picture, and only with one")
         if has_picture(cell) or IGNORE in tags(cell):
-            checks = asserts(cell["source"]) + (asserts(following["source"]) if following else [])
+            checks = asserts(cell["source"]) + asserts(following)
             if not any(names(cell["source"]) & check for check in checks):
                 found.append(f"{place}: nothing asserts what the picture shows, here or in the next cell")
     return found
