@@ -26,7 +26,6 @@ PHRASING, HIDDEN = set(WITHIN_WORDS.split()), set(NOT_PROSE.split())
 UNREAD = re.compile(r"\b(?:https?|ftp)://[^\s<>)\]]+|\[\^[^\]\s]+\]|#(?:[0-9A-Fa-f]{2}){3,4}\b")
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 SPOKEN = re.compile(r"(?s)\b(?:alt|title|aria-label)=([\"'])(.*?)\1")
-CODE_WITH_LETTERS = re.compile(r"[^\W\d_]")
 
 
 @dataclass
@@ -141,12 +140,11 @@ class WatchedInline(ParserInline):
         assert ticks
         width = ticks.end() - ticks.start()
         inner = source.part(ticks.end(), len(source.chars) - width)
+        is_code = re.search(r"[^\W\d_]", re.sub(r"\de[-+]?\d", "", inner.chars))
         view.mark(RAISED if role.startswith(("sub", "sup")) else OBJECT, source.at[0])
         if role == "math":
             view.math.append(inner)
-        elif role in TEXT_ROLES or (
-            not role and not CODE_WITH_LETTERS.search(re.sub(r"\de[-+]?\d", "", inner.chars))
-        ):
+        elif role in TEXT_ROLES or (not role and not is_code):
             view.add(inner.chars, inner.at)
         view.mark(OBJECT, source.at[-1])
 

@@ -52,12 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list, list]:
     """Notebooks are nbval's; what becomes of their outputs is ours."""
     collected = yield
-    return [
-        ExecutedNotebook.from_parent(parent, path=file_path, checks=CHECKS)
-        if isinstance(node, IPyNbFile)
-        else node
-        for node in collected
-    ]
+    ours = partial(ExecutedNotebook.from_parent, parent, path=file_path, checks=CHECKS)
+    return [ours() if isinstance(node, IPyNbFile) else node for node in collected]
 
 
 def what_nbval_skips(notebook: ExecutedNotebook, item: pytest.Item) -> None:

@@ -51,12 +51,11 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 def _settings(path: Path, table: dict[str, Any]) -> Settings:
     for key, value in table.items():
-        if key not in KINDS:
+        kind = KINDS.get(key)
+        if kind is None:
             raise SettingsError(f"{path}: [tool.trust] knows {', '.join(KINDS)}, and not {key!r}")
-        if not isinstance(value, KINDS[key]):
-            raise SettingsError(
-                f"{path}: {key} of [tool.trust] is a {KINDS[key].__name__}, and not {value!r}"
-            )
+        if not isinstance(value, kind):
+            raise SettingsError(f"{path}: {key} of [tool.trust] is a {kind.__name__}, and not {value!r}")
     language, decimal = table.get("language", ""), table.get("decimal", "")
     if language and language not in LANGUAGES:
         raise SettingsError(f"{path}: language of [tool.trust] is one of {', '.join(LANGUAGES)}")

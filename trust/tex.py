@@ -114,7 +114,6 @@ def _readings(match: re.Match[str], sign: str | None, decimal: str) -> tuple[Rea
     exponent = int(re.sub(r"[{}\s^]", "", power.rpartition("^")[2]).replace("−", "-")) if power else None
     times_ten = power and "10" in power.rpartition("^")[0]
     scale = percent + (exponent if times_ten and exponent else 0)
-    candidates = plain_numbers(
-        re.sub(rf"\{{\.\}}|\\,|{GROUP}", "", match["digits"]).replace("{,}", ",").replace(COMMA, ","), decimal
-    )
-    return tuple(readings(candidates, sign, scale, None if times_ten else exponent))
+    digits = re.sub(rf"\{{\.\}}|\\,|{GROUP}", "", match["digits"]).replace("{,}", ",").replace(COMMA, ",")
+    numbers = plain_numbers(digits, decimal)
+    return tuple(readings(numbers, sign, scale, None if times_ten else exponent))

@@ -69,12 +69,8 @@ def settled_outputs(fresh: list, stored: list, within: Decimal | None) -> list:
 
 def shown(cell: dict) -> list[tuple[Decimal, Decimal]]:
     """The tolerant figures that a cell has stored."""
-    return [
-        pair
-        for output in cell.get("outputs", [])
-        for holder, key in text_places(output)
-        for pair in figures(holder[key])
-    ]
+    texts = [holder[key] for output in cell.get("outputs", []) for holder, key in text_places(output)]
+    return [pair for text in texts for pair in figures(text)]
 
 
 def problems(name: str, cells: Iterable[dict]) -> list[str]:

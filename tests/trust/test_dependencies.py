@@ -117,9 +117,7 @@ REACHED = {
     "a module that makes its names": of(USE_A, "a.f", a="def __getattr__(name): return ?"),
     "a global that a function sets": of("A = 0\ndef f():\n global A\n A = ?\ndef start():\n f()\n return A"),
     "a second definition": of(f"{UNCHANGED}\n{F}", "f()"),
-    "modules that import each other": of(
-        f"{USE_A}\n{G}", "a.f()", a="from pkg import start\ndef f(): return start.g()"
-    ),
+    "a circle of imports": of(f"{USE_A}\n{G}", "a.f()", a="from pkg import start\ndef f(): return start.g()"),
 }
 UNREACHED = {
     "a function that is not named": of(F),

@@ -117,10 +117,9 @@ def test_a_run_leaves_all_that_a_reader_needs(toy):
     assert toy.problems(texts, TREE) == []
     content = provenance.read(texts["toy.json"])
     assert content["first"]["values"] == {"seconds": [1 / 3, 2.5]}
-    assert texts["TOY.md"].startswith(
-        "# Results of `python -m toy`\n\nA preface.\n\n## first\n\nIt took 2.833 s.\n"
-    )
-    assert texts["TOY.md"].count("Measured with `python -m toy --only ") == 2
+    markdown = texts["TOY.md"]
+    assert markdown.startswith("# Results of `python -m toy`\n\nA preface.\n\n## first\n\nIt took 2.833 s.\n")
+    assert markdown.count("Measured with `python -m toy --only ") == 2
     assert content["first"]["made"]["settings"].keys() == {"instructions"}
 
 
