@@ -1,7 +1,7 @@
 """Take the third-party JavaScript named in vendor.toml: `npm pack`, check the hash, unpack what is needed.
 
 Usage: .venv/bin/python -m tools.fetch_vendor [--manifest FILE] [--into DIR]. `npm install` is not used: it
-would bring dependencies that no page needs, and run their scripts. From the packages called modules,
+would bring dependencies that no page needs, and run their scripts. From the packages that are modules,
 tools/bundles makes the scripts that the pages load; from the theme's icon font, the few icons that they show.
 """
 
@@ -15,7 +15,9 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
@@ -92,28 +94,31 @@ def unpack(package: dict, tarball: Path, folder: Path) -> None:
         fail(f"{package['name']}@{package['version']} has no {sorted(unmatched)}: correct tools/vendor.toml.")
 
 
-def replace_folder(new: Path, old: Path) -> None:
-    """Put the finished folder in place, so that an interruption never leaves half of one."""
-    old.parent.mkdir(parents=True, exist_ok=True)
-    if old.exists():
-        shutil.rmtree(old)
-    new.rename(old)
+@contextmanager
+def made_anew(folder: Path) -> Iterator[Path]:
+    """An empty folder that takes this one's place once the block is done: nobody ever sees half of one."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as scratch:
+        new = Path(scratch) / folder.name
+        new.mkdir()
+        yield new
+        if folder.exists():
+            shutil.rmtree(folder)
+        new.rename(folder)
 
 
 def fetch(package: dict, npm: str, into: Path) -> None:
     step(f"fetching {package['name']} {package['version']}")
-    into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=into, prefix=".fetch-") as scratch:
+    with made_anew(into / package["folder"]) as folder, tempfile.TemporaryDirectory() as scratch:
         tarball = pack(package, npm, Path(scratch))
         check_hash(package, tarball)
-        unpacked = Path(scratch) / "unpacked"
-        unpack(package, tarball, unpacked)
-        replace_folder(unpacked, into / package["folder"])
+        unpack(package, tarball, folder)
 
 
-def as_package(module: dict) -> dict:
-    """A module is a package unpacked, whole if not said otherwise, where the bundler looks for it."""
-    return {"folder": str(MODULES / module["name"]), "root": "", "files": ["*"], **module}
+def read_manifest(path: Path) -> list[dict]:
+    """The packages: each unpacked, unless it says otherwise, whole and where the bundler looks for it."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8")).items()
+    return [{"name": n, "folder": MODULES / n, "root": "", "files": ["*"], **entry} for n, entry in entries]
 
 
 def installed(name: str) -> Path:
@@ -137,28 +142,23 @@ def copy_anywidget(script: Path, into: Path) -> None:
 def bundle(node: str, into: Path) -> None:
     """Make the scripts of the pages from the modules."""
     step("bundling the scripts of the pages")
-    with tempfile.TemporaryDirectory(dir=into, prefix=".bundle-") as scratch:
-        bundles = Path(scratch) / "bundles"
+    with made_anew(into / VENDOR / "bundles") as bundles:
         command = [node, ROOT / "tools" / "bundles" / "build.mjs", into / MODULES, bundles]
         done = subprocess.run(command, text=True, capture_output=True)
         if done.returncode:
             print(done.stderr, file=sys.stderr)
             fail("the scripts of the pages were not bundled: the bundler says why, above.")
-        replace_folder(bundles, into / VENDOR / "bundles")
 
 
 def subset_icons(font: Path, into: Path) -> None:
     """Keep of the theme's icon font the icons that pages show; WOFF 1 needs no compressor beyond zlib."""
     step("taking the icons that the pages show from the theme's font")
-    with tempfile.TemporaryDirectory(dir=into, prefix=".icons-") as scratch:
-        folder = Path(scratch) / "icons"
-        folder.mkdir()
+    with made_anew(into / VENDOR / "icons") as folder:
         try:
             wanted = f"--glyphs={','.join(ICONS)}"
             subset.main([str(font), f"--output-file={folder}/solid.woff", "--flavor=woff", wanted])
         except subset.Subsetter.MissingGlyphsSubsettingError as missing:
             fail(f"the theme's font has no icon called {missing}: update ICONS in {Path(__file__).name}.")
-        replace_folder(folder, into / VENDOR / "icons")
 
 
 def main() -> None:
@@ -167,10 +167,8 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=ROOT)
     arguments = parser.parse_args()
     npm, node, into = find_program("npm"), find_program("node"), arguments.into.resolve()
-    manifest = tomllib.loads(arguments.manifest.read_text(encoding="utf-8"))
-    packages = manifest["package"] + [as_package(module) for module in manifest.get("module", [])]
     with ThreadPoolExecutor(max_workers=4) as pool:
-        list(pool.map(lambda package: fetch(package, npm, into), packages))
+        list(pool.map(lambda package: fetch(package, npm, into), read_manifest(arguments.manifest)))
     copy_anywidget(installed("anywidget") / "nbextension" / "index.js", into)
     bundle(node, into)
     theme = installed("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"
