@@ -7,11 +7,6 @@ be missing, and does not count as passed. Run it before a release; it takes as l
 
 import argparse
 import os
-import subprocess
-import sys
-import tempfile
-import time
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import torch
@@ -20,6 +15,7 @@ from benchmarks import program
 from benchmarks.figures import table
 from benchmarks.report import Report, make_part
 from tools.console import ROOT, step
+from tools.stress import run_round
 
 # What torch, oneDNN and MKL each call the level, and the flag of a processor that has it.
 LEVELS = {
@@ -31,6 +27,7 @@ VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIO
 THREADS = (1, 2, 4)
 SELECTION = ("tests", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
 QUICK = ("tests/lib/test_attention.py",)
+LOGS = ROOT / "_build" / "portability"  # of the runs with a failure
 
 
 def environment(level: str, threads: int) -> dict[str, str]:
@@ -62,25 +59,12 @@ def measure(options: argparse.Namespace) -> list[dict]:
 
 def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
     """One run of the tests: how many there were, and which failed."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", *selection, "-q", f"--junitxml={report}", "-p"]
-        command += ["no:cacheprovider", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"]
-        start = time.monotonic()
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment(level, threads), text=True, capture_output=True
-        )
-        if not report.exists():
-            said = (done.stdout + done.stderr)[-3000:]
-            raise RuntimeError(f"pytest ended with exit code {done.returncode} and no report:\n{said}")
-        cases = list(ElementTree.parse(report).iter("testcase"))
-    failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    return {
-        "seconds": time.monotonic() - start,
-        "tests": len(cases),
-        "skipped": sum(case.find("skipped") is not None for case in cases),
-        "failed": sorted(f"{case.get('classname')}::{case.get('name')}" for case in failed),
-    }
+    log = LOGS / f"{level}-{threads}.log"
+    done = run_round([*selection, "--no-loadscope-reorder"], 2, log, environment(level, threads))
+    if not done.passed:
+        raise RuntimeError(f"{'; '.join(done.failed)}, and no test passed: see {log}")
+    tests = done.passed + done.skipped + len(done.failed)
+    return {"seconds": done.seconds, "tests": tests, "skipped": done.skipped, "failed": sorted(done.failed)}
 
 
 def show(rows: list[dict]) -> str:
@@ -101,9 +85,5 @@ COMMAND = "python -m benchmarks.portability"
 REPORT = Report("portability", COMMAND, (make_part("matrix", COMMAND, measure, show),))
 
 
-def main() -> None:
-    program.run(REPORT, program.parser(REPORT, __doc__ or "").parse_args())
-
-
 if __name__ == "__main__":
-    main()
+    program.run(REPORT, program.parser(REPORT, __doc__).parse_args())

@@ -13,9 +13,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -35,9 +36,10 @@ GRACE_SECONDS = 60  # for tests that are interrupted, to stop the servers and br
 class Round:
     """What one run of the tests came to."""
 
-    passed: int
-    failed: tuple[str, ...]
     seconds: float
+    passed: int
+    skipped: int
+    failed: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {len(self.failed)} failed in {self.seconds:.0f} s"
@@ -59,15 +61,16 @@ def kept_busy(count: int) -> Iterator[list[int]]:
             process.wait()
 
 
-def read_report(path: Path) -> tuple[int, tuple[str, ...]]:
-    """How many tests passed and which did not, from the report that pytest writes."""
-    passed, failed = 0, []
-    for case in ElementTree.parse(path).iter("testcase"):
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed.append(f"{case.get('classname')}::{case.get('name')}")
-        elif case.find("skipped") is None:
-            passed += 1
-    return passed, tuple(dict.fromkeys(failed))  # a test may fail, and its clean-up too
+def read_report(path: Path) -> tuple[int, int, tuple[str, ...]]:
+    """How many tests passed, how many were skipped and which failed, from the report that pytest writes."""
+    cases = ElementTree.parse(path).iter("testcase") if path.exists() else ()
+    found = [
+        (f"{case.get('classname')}::{case.get('name')}", {child.tag for child in case}) for case in cases
+    ]
+    failed = [name for name, tags in found if tags & {"failure", "error"}]
+    skipped = sum("skipped" in tags for _, tags in found)
+    # A test may fail, and its clean-up too.
+    return len(found) - len(failed) - skipped, skipped, tuple(dict.fromkeys(failed))
 
 
 def wait_or_interrupt(process: subprocess.Popen) -> int:
@@ -84,32 +87,28 @@ def wait_or_interrupt(process: subprocess.Popen) -> int:
         raise
 
 
-def run_round(selection: Sequence[str], jobs: int, log: Path) -> Round:
+def run_round(
+    selection: Sequence[str], jobs: int, log: Path, environment: Mapping[str, str] | None = None
+) -> Round:
     """Run the tests once; what pytest printed goes to `log`, and stays there if anything failed."""
+    settings = environment or {**SETTINGS, **os.environ}
     log.parent.mkdir(parents=True, exist_ok=True)
-    report = log.with_suffix(".xml")
-    report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", *selection, "-q", f"--junitxml={report}"]
-    command += ["-n", str(jobs), "--dist", "loadscope", "-p", "no:cacheprovider"]
-    start = time.monotonic()
-    with open(log, "wb") as output:
+    with tempfile.TemporaryDirectory() as scratch, open(log, "wb") as output:
+        report = Path(scratch) / "report.xml"
+        command = [sys.executable, "-m", "pytest", *selection, "-q", f"--junitxml={report}"]
+        command += ["-n", str(jobs), "--dist", "loadscope", "-p", "no:cacheprovider"]
+        start = time.monotonic()
         process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**SETTINGS, **os.environ},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            command, cwd=ROOT, env=settings, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
         code = wait_or_interrupt(process)
-    seconds = time.monotonic() - start
-    passed, failed = read_report(report) if report.exists() else (0, ())
-    report.unlink(missing_ok=True)
+        seconds = time.monotonic() - start
+        passed, skipped, failed = read_report(report)
     if code and not failed:  # nothing was collected, or pytest itself broke
         failed = (f"pytest ended with code {code}",)
     if not failed:
         log.unlink()
-    return Round(passed, failed, seconds)
+    return Round(seconds, passed, skipped, failed)
 
 
 def summary(rounds: Sequence[Round]) -> list[str]:
