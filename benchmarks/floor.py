@@ -12,12 +12,14 @@ from argparse import Namespace
 from dataclasses import asdict, replace
 
 import torch
-import transformers
+from torch import Tensor
 
 from benchmarks import program
 from benchmarks.figures import T_95, mean_and_half, ratio, table, verdict
 from benchmarks.report import Report, make_part
+from benchmarks.training import reference_model
 from lib.corpus import PORTUGUESE, ambiguous_words
+from lib.encoder import Config
 from lib.training import GrammarSource, HeldOut, Masked, Trainer, evaluate, hold_out
 from lib.training.objectives import OBJECTIVES
 from lib.training.optimizers import adamw
@@ -34,23 +36,26 @@ HELD_OUT = 128  # batches of them: the excess is small beside the chance in whic
 TARGETS = {"mlm": 0.03, "causal": 0.02}  # excess over the floor, as a share
 FASTER = 2  # times as fast as transformers
 
-
 MLM = PLANS["piso"]
 CAUSAL = Plan("causal", d_ff=256)
 # transformers normalises after each sum and has one activation between two matrices of 4 d: so does this one.
 COMPARED = Plan(batch=256, lr=1e-3, steps=300, width=128, falling=1.0)
 
 
+def config_of(plan: Plan) -> Config:
+    return plan.config(len(PORTUGUESE), positions=48)
+
+
 def trainer_of(plan: Plan, seed: int) -> Trainer:
     """A trainer with fresh weights that depend on the seed alone."""
     torch.manual_seed(seed)
-    objective = plan.build(plan.config(len(PORTUGUESE), positions=48))
+    objective = plan.build(config_of(plan))
     return Trainer(objective, GrammarSource(PORTUGUESE, plan.batch, seed), plan.recipe)
 
 
 def held_out_of(plan: Plan, batches: int) -> HeldOut:
     """Sentences that are never trained on, 15% of their words through 80/10/10, whatever the plan hides."""
-    objective = OBJECTIVES[plan.objective](plan.config(len(PORTUGUESE), positions=48))
+    objective = OBJECTIVES[plan.objective](config_of(plan))
     return hold_out(objective, GrammarSource(PORTUGUESE, 256, EVALUATION), batches)
 
 
@@ -95,13 +100,8 @@ def near_the_floor(plan: Plan, options: Namespace) -> dict:
         seconds.append(time.perf_counter() - start)
         steps.append(trainer.step)
         losses.append(evaluate(trainer.objective, held_out)[plan.objective])
-    return described(plan, options.seeds) | {
-        "budget": BUDGET,
-        "floor": held_out.floor,
-        "losses": losses,
-        "steps": steps,
-        "seconds": seconds,
-    }
+    found = {"floor": held_out.floor, "losses": losses, "steps": steps, "seconds": seconds}
+    return described(plan, options.seeds) | {"budget": BUDGET} | found
 
 
 def described(plan: Plan, seeds: int) -> dict:
@@ -119,25 +119,18 @@ class Reference:
 
     def __init__(self, plan: Plan, seed: int):
         torch.manual_seed(seed)
-        config = transformers.BertConfig(
-            vocab_size=len(PORTUGUESE),
-            hidden_size=plan.width,
-            num_hidden_layers=plan.layers,
-            num_attention_heads=plan.heads,
-            intermediate_size=4 * plan.width,
-            max_position_embeddings=48,
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
-        )
-        self.model = transformers.BertForMaskedLM._from_config(config, attn_implementation="sdpa")
+        self.model = reference_model(config_of(plan))
         self.recipe = plan.recipe
         self.optimizer = adamw(self.model, self.recipe)
+
+    def loss(self, batch) -> Tensor:
+        return self.model(batch.ids, attention_mask=batch.real.long(), labels=batch.labels).loss
 
     def advance(self, step: int, batch) -> None:
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate(step)
         self.optimizer.zero_grad()
-        self.model(input_ids=batch.ids, attention_mask=batch.real.long(), labels=batch.labels).loss.backward()
+        self.loss(batch).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimizer.step()
 
@@ -147,8 +140,7 @@ class Reference:
         total = count = 0.0
         for batch in held_out.batches:
             here = int((batch.labels != -100).sum())
-            out = self.model(input_ids=batch.ids, attention_mask=batch.real.long(), labels=batch.labels)
-            total, count = total + float(out.loss) * here, count + here
+            total, count = total + float(self.loss(batch)) * here, count + here
         return total / count
 
 
@@ -237,21 +229,13 @@ def show_comparison(values: dict) -> str:
 
 
 COMMAND = "python -m benchmarks.floor"
-REPORT = Report(
-    "floor",
-    COMMAND,
-    (
-        make_part("mlm", f"{COMMAND} --only mlm", measure_mlm, show_nearness),
-        make_part("causal", f"{COMMAND} --only causal", measure_causal, show_nearness),
-        make_part(
-            "transformers",
-            f"{COMMAND} --only transformers",
-            measure_transformers,
-            show_comparison,
-            packages=("torch", "transformers"),
-        ),
-    ),
+ONLY, BOTH = f"{COMMAND} --only", ("torch", "transformers")
+PARTS = (
+    make_part("mlm", f"{ONLY} mlm", measure_mlm, show_nearness),
+    make_part("causal", f"{ONLY} causal", measure_causal, show_nearness),
+    make_part("transformers", f"{ONLY} transformers", measure_transformers, show_comparison, packages=BOTH),
 )
+REPORT = Report("floor", COMMAND, PARTS)
 
 
 def parse(arguments: list[str] | None = None) -> Namespace:

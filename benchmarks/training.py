@@ -34,6 +34,12 @@ class Case:
     def __str__(self) -> str:
         return f"d={self.d} L={self.layers} V={self.vocab_size} b={self.batch}"
 
+    @property
+    def config(self) -> Config:
+        return Config(
+            self.vocab_size, d=self.d, layers=self.layers, heads=self.heads, pooler=False, dropout=DROPOUT
+        )
+
 
 CASES = (Case(128, 2, 2, 8_000, 32), Case(256, 4, 4, 30_522, 16), Case(768, 2, 12, 30_522, 8))
 QUICK = (Case(32, 2, 2, 200, 4, length=16),)
@@ -107,8 +113,8 @@ class Step:
 
 def variants(case: Case) -> dict:
     """Name -> (model, loss of (ids, labels, mask)). Each variant trains a model of its own."""
-    theirs, control = (reference_model(case) for _ in range(2))
-    plain, logits, last, tied, packed = (our_model(case) for _ in range(5))
+    theirs, control = (reference_model(case.config) for _ in range(2))
+    plain, logits, last, tied, packed = (MaskedLM(case.config) for _ in range(5))
     return {
         REFERENCE: (theirs, partial(_shipped, theirs)),
         CONTROL: (control, partial(_control, control)),
@@ -120,24 +126,19 @@ def variants(case: Case) -> dict:
     }
 
 
-def our_model(case: Case) -> MaskedLM:
-    config = Config(
-        case.vocab_size, d=case.d, layers=case.layers, heads=case.heads, pooler=False, dropout=DROPOUT
+def reference_model(config: Config) -> transformers.BertForMaskedLM:
+    """transformers' model of this size, as shipped."""
+    theirs = transformers.BertConfig(
+        vocab_size=config.vocab_size,
+        hidden_size=config.d,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        intermediate_size=config.d_ff,
+        max_position_embeddings=config.positions,
+        hidden_dropout_prob=config.dropout,
+        attention_probs_dropout_prob=config.dropout,
     )
-    return MaskedLM(config).train()
-
-
-def reference_model(case: Case) -> transformers.BertForMaskedLM:
-    config = transformers.BertConfig(
-        vocab_size=case.vocab_size,
-        hidden_size=case.d,
-        num_hidden_layers=case.layers,
-        num_attention_heads=case.heads,
-        intermediate_size=4 * case.d,
-        hidden_dropout_prob=DROPOUT,
-        attention_probs_dropout_prob=DROPOUT,
-    )
-    return transformers.AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa").train()
+    return transformers.AutoModelForMaskedLM.from_config(theirs, attn_implementation="sdpa")
 
 
 def _shipped(model, ids: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
@@ -182,8 +183,8 @@ def make_batch(case: Case, padded: bool, seed: int) -> tuple[Tensor, Tensor, Ten
 
 
 def _two_steps(case: Case, name: str):
-    make, loss = (reference_model, _shipped) if name == REFERENCE else (our_model, _one_gradient)
-    model = make(case)
+    make, loss = (reference_model, _shipped) if name == REFERENCE else (MaskedLM, _one_gradient)
+    model = make(case.config)
     step, batch = Step(model, partial(loss, model)), make_batch(case, False, 0)
     return lambda: (step(*batch), step(*batch))
 
@@ -227,11 +228,11 @@ def show_verdicts(case: Case, steps: dict) -> str:
     asked = {REFERENCE: ("transformers as shipped", padded if steps["padded"] else shipped)}
     if not steps["padded"]:  # the control is held to its target where both sides have the same tokens to read
         asked[CONTROL] = ("the control", control)
-    lines = []
+    text = "\n"
     for reference, (name, target) in asked.items():
         median = gain(steps, reference)
-        lines.append(f"- against {name}: {median:.2f}, target {target}: {verdict(median >= target)}\n")
-    return "\n" + "".join(lines)
+        text += f"- against {name}: {median:.2f}, target {target}: {verdict(median >= target)}\n"
+    return text
 
 
 def gain(steps: dict, reference: str = REFERENCE) -> float:
