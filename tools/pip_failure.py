@@ -53,19 +53,15 @@ def not_found(text):
     return found[1] if found else ""
 
 
-def working_pythons():
-    """The versions of Python that the pins were found to have wheels for; nothing if unknown."""
+def another_python():
+    """How to use another Python, and which the pins were found to have wheels for, if that is known."""
     try:
         record = json.loads((ROOT / "tools" / "pins.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return ""
+        record = {"combinations": []}
     found = [each["python"] for each in record["combinations"] if each["verdict"] == "ok"]
-    return f" ({found[0]} to {found[-1]})" if found else ""
-
-
-def another_python():
-    """How to use another Python."""
-    return f"name another Python{working_pythons()} with `make PYTHON=/path/to/python3`"
+    working = f" ({found[0]} to {found[-1]})" if found else ""
+    return f"name another Python{working} with `make PYTHON=/path/to/python3`"
 
 
 # --- one function for each kind of failure: a sentence, or nothing if it is not that ------------------------
@@ -84,11 +80,9 @@ def system_error(number, detail):
 
 def of_the_system(text):
     """What pip or ensurepip says of an error of the system."""
-    for found in re.finditer(r"(?:OSError|PermissionError|ERROR)\b.*?(\[Errno (\d+)\][^\n]*)", text):
-        sentence = system_error(int(found[2]), found[1].strip().rstrip("."))
-        if sentence:
-            return sentence
-    return ""
+    found = re.findall(r"(?:OSError|PermissionError|ERROR)\b.*?(\[Errno (\d+)\][^\n]*)", text)
+    sentences = (system_error(int(number), detail.strip().rstrip(".")) for detail, number in found)
+    return next(filter(None, sentences), "")
 
 
 def of_the_python(text, version):
@@ -105,11 +99,8 @@ def of_the_python(text, version):
 
 def of_the_connection(text):
     """The index was not reached, or did not let pip in."""
-    for pattern, sentence in CONNECTION:
-        found = re.search(pattern, text)
-        if found:
-            return sentence.format(found[0].strip())
-    return ""
+    found = ((re.search(pattern, text), sentence) for pattern, sentence in CONNECTION)
+    return next((sentence.format(match[0].strip()) for match, sentence in found if match), "")
 
 
 def of_the_index(text, version):

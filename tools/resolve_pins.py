@@ -8,6 +8,7 @@ It needs the network; another index than uv's own is chosen with UV_DEFAULT_INDE
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tools.console import ROOT, fail, plain, step
+from tools.setup_venv import pip_install
 
 UV = "uv==0.13.8"
 RESULT = Path("tools") / "pins.json"
@@ -70,11 +72,6 @@ class CouldNotAsk(Exception):
     """The index was not asked: the answer is not known."""
 
 
-def releases(python: str) -> tuple[str, str]:
-    """The ends of a series: what both accept is accepted in between, by Debian 12's 3.11.2 too."""
-    return f"{python}.0", f"{python}.99"
-
-
 # --- requirement files --------------------------------------------------------------------------------------
 
 
@@ -82,18 +79,6 @@ def requirement_lines(path: Path) -> list[str]:
     """The requirements of a file: no comments, and not the course's own package, which is not on an index."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith(("#", "-e"))]
-
-
-def canonical(line: str) -> str:
-    """`name==version` as uv writes it."""
-    name, version = line.split(";")[0].split("==")
-    return f"{canonicalize_name(name)}=={version.strip()}"
-
-
-def data_hashes(lines: Iterable[str]) -> dict[str, str]:
-    """Name and hash of each package of requirements-data.txt."""
-    found = re.findall(r"^(\S+)==\S+ --hash=sha256:(\w+)$", "\n".join(lines), re.MULTILINE)
-    return {canonicalize_name(name): digest for name, digest in found}
 
 
 def fingerprints() -> dict[str, str]:
@@ -130,13 +115,9 @@ class Target:
         command += ["--python-version", self.python, "--python-platform", PLATFORMS[self.platform][0]]
         # Any interpreter does, as none is run: without a name uv would look at all that the machine has.
         command += ["--python", sys.executable, "--cache-dir", self.cache, "--quiet", "--no-header", *options]
+        settings = {**PATIENCE, **os.environ, "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS}
         done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**PATIENCE, **os.environ, "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS},
-            input="\n".join(lines),
-            text=True,
-            capture_output=True,
+            command, cwd=ROOT, env=settings, input="\n".join(lines), text=True, capture_output=True
         )
         return read_answer(done.returncode, done.stdout, done.stderr)
 
@@ -148,11 +129,12 @@ class Target:
         except CouldNotAsk:
             return self.run(lines, *options)
 
-    def holds(self, line: str) -> bool:
-        """Whether the marker of a pin, if it has one, is true here."""
-        marker = Requirement(line).marker
+    def held(self, lines: Iterable[str]) -> set[str]:
+        """The pins whose marker, if they have one, is true here: `name==version` as uv writes it."""
         python = {"python_full_version": self.python, "python_version": self.python.rpartition(".")[0]}
-        return marker is None or marker.evaluate({"sys_platform": PLATFORMS[self.platform][1], **python})
+        here = {"sys_platform": PLATFORMS[self.platform][1], **python}
+        pins = [pin for pin in map(Requirement, lines) if pin.marker is None or pin.marker.evaluate(here)]
+        return {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pins}
 
 
 def reason(said: str) -> str:
@@ -187,39 +169,39 @@ def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
     except NoSolution as problem:
         contradiction = "the pins contradict each other: " + " ".join(str(problem).split())
         return culprits(pins, target) or [contradiction]
-    held = {canonical(line) for line in pins if target.holds(line)} | {canonical(line) for line in gpu}
-    found = sorted({f"{name}=={package['version']}" for name, package in needed.items()} - held)
-    without = [name for name, package in needed.items() if not package.get("wheels")]
-    return [f"{each} is needed and not pinned" for each in found] + [
-        f"{each} has no wheel" for each in without
+    found = {f"{name}=={package['version']}" for name, package in needed.items()}
+    unpinned = [f"{each} is needed and not pinned" for each in sorted(found - target.held([*pins, *gpu]))]
+    return unpinned + [
+        f"{name} has no wheel" for name, package in needed.items() if not package.get("wheels")
     ]
 
 
 def check_data(data: list[str], target: Target) -> list[str]:
     """Data packages without a wheel here, or whose pinned hash is that of none of its wheels."""
-    files = [line.split(" --hash")[0] for line in data]
+    pinned = dict(line.split(" --hash=sha256:") for line in data)
     try:
-        packages = target.ask(files, dependencies=False)
+        packages = target.ask(pinned, dependencies=False)
     except NoSolution:
-        return culprits(files, target)
-    hashes = {
-        name: {wheel["hashes"]["sha256"] for wheel in each["wheels"]} for name, each in packages.items()
-    }
-    wrong = [name for name, pinned in data_hashes(data).items() if pinned not in hashes[name]]
-    return [f"{name} has no wheel with the hash that is pinned" for name in wrong]
+        return culprits(list(pinned), target)
+    names = {canonicalize_name(pin.split("==")[0]): digest for pin, digest in pinned.items()}
+    return [
+        f"{name} has no wheel with the hash that is pinned"
+        for name, digest in names.items()
+        if digest not in {wheel["hashes"]["sha256"] for wheel in packages[name]["wheels"]}
+    ]
 
 
 def check_combination(uv: str, cache: str, python: str, platform: str) -> dict:
     """The verdict on a series of Python: the problems of both its ends, each once."""
     pins, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
-    problems = []
-    for release in releases(python):
+    problems, releases = [], [f"{python}.0", f"{python}.99"]
+    for release in releases:  # what both ends accept is accepted in between, by Debian 12's 3.11.2 too
         target = Target(uv, cache, release, platform)
         problems += check_pins(pins, gpu, target) + check_data(data, target)
     step(f"Python {python} on {platform}: {'no' if problems else 'ok'}")
     return {
         "python": python,
-        "releases": list(releases(python)),
+        "releases": releases,
         "platform": platform,
         "verdict": "no" if problems else "ok",
         "problems": list(dict.fromkeys(problems)),
@@ -228,7 +210,7 @@ def check_combination(uv: str, cache: str, python: str, platform: str) -> dict:
 
 def check_all(uv: str, cache: str) -> list[dict]:
     """The verdict on each combination, as many at a time as there are processors."""
-    combinations = [(uv, cache, python, platform) for python in PYTHONS for platform in PLATFORMS]
+    combinations = itertools.product([uv], [cache], PYTHONS, PLATFORMS)
     with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
         return list(workers.map(lambda each: check_combination(*each), combinations))
 
@@ -239,36 +221,34 @@ def check_all(uv: str, cache: str) -> list[dict]:
 def broken_promises(combinations: list[dict]) -> list[str]:
     """Promised combinations that were not asked or are not ok."""
     verdicts = {(each["python"], each["platform"]): each["verdict"] for each in combinations}
-    promised = [(python, platform) for python in PROMISED_PYTHONS for platform in PROMISED_PLATFORMS]
+    promised = itertools.product(PROMISED_PYTHONS, PROMISED_PLATFORMS)
     return [f"Python {each[0]} on {each[1]}" for each in promised if verdicts.get(each) != "ok"]
 
 
 def cell(problems: list[str]) -> str:
     """What fits in a table: ok, or the first pin that stands in the way and how many more do."""
-    if not problems:
-        return "ok"
     more = f" +{len(problems) - 1}" if len(problems) > 1 else ""
-    return problems[0].split("==")[0].split(" ")[0] + more
+    return re.split("==| ", problems[0])[0] + more if problems else "ok"
 
 
 def table(combinations: list[dict]) -> str:
     """One row for each Python, one column for each platform, and the problems in full below."""
     problems = {(each["python"], each["platform"]): each["problems"] for each in combinations}
-    pythons, platforms = (list(dict.fromkeys(column)) for column in zip(*problems, strict=True))
-    rows = [["Python", *platforms]]
-    rows += [[python, *(cell(problems[python, platform]) for platform in platforms)] for python in pythons]
+    rows = [["Python", *PLATFORMS]]
+    rows += [[python, *(cell(problems[python, platform]) for platform in PLATFORMS)] for python in PYTHONS]
     text = ["".join(f"{entry:<16}" for entry in row).rstrip() for row in rows]
     for (python, platform), found in problems.items():
         text += [f"Python {python} on {platform}: {'; '.join(found)}"] if found else []
     return "\n".join(text)
 
 
-def keep(combinations: list[dict], uv_version: str) -> None:
+def keep(combinations: list[dict], uv: str) -> None:
     """Write tools/pins.json."""
+    version = subprocess.run([uv, "--version"], text=True, capture_output=True, check=True).stdout
     record = {
         "command": "python -m tools.resolve_pins",
         "date": datetime.now(UTC).date().isoformat(),
-        "tool": uv_version,
+        "tool": " ".join(version.split()[:2]),  # without the platform that uv adds
         "oldest": {"glibc": "2.28", "macOS": OLDEST_MACOS},
         "sha256": fingerprints(),
         "combinations": combinations,
@@ -279,25 +259,15 @@ def keep(combinations: list[dict], uv_version: str) -> None:
 def fetch_uv(folder: str) -> str:
     """Install uv where it disturbs nothing, and give the path of the program."""
     step(f"taking {UV} for the time of the check")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["--no-deps", "--only-binary", ":all:", "--target", folder, UV]
-    done = subprocess.run(command, text=True, capture_output=True)
+    done = pip_install(sys.executable, "--quiet", "--no-deps", "--target", folder, UV)
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        lines = done.stdout.strip().splitlines() or [f"exit code {done.returncode}"]
         fail(f"{UV} could not be installed ({lines[-1].removeprefix('ERROR: ')}): connect to the network.")
     return str(Path(folder) / "bin" / "uv")
 
 
-def version_of(uv: str) -> str:
-    """Name and number, without the platform that uv adds."""
-    said = subprocess.run([uv, "--version"], text=True, capture_output=True, check=True).stdout
-    return " ".join(said.split()[:2])
-
-
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--uv", help=f"use this program instead of {UV}")
     chosen = parser.parse_args(arguments).uv
     with tempfile.TemporaryDirectory() as folder:
@@ -308,7 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
         except CouldNotAsk as problem:
             said = " ".join(str(problem).split()).rstrip(".")
             fail(f"the package index was not reached ({said}): connect to the network; nothing was written.")
-        keep(combinations, version_of(uv))
+        keep(combinations, uv)
     print(table(combinations))
     broken = broken_promises(combinations)
     if broken:

@@ -5,6 +5,7 @@ all it may use, and old interpreters must get as far as the sentence that refuse
 """
 
 import argparse
+import platform
 import subprocess
 import sys
 import tempfile
@@ -22,10 +23,8 @@ GPU = ("--constraint", "constraints-gpu.txt")
 def check_python(version):
     """Refuse an interpreter that cannot run the pinned packages."""
     if tuple(version[:2]) < MINIMUM:
-        found = ".".join(str(part) for part in version[:3])
-        fail(
-            f"Python 3.11 or newer is needed and this one is {found}: install python3.11 and run make again."
-        )
+        needed = f"Python 3.11 or newer is needed and this one is {'.'.join(map(str, version[:3]))}"
+        fail(f"{needed}: install python3.11 and run make again.")
 
 
 def check_venv():
@@ -57,10 +56,8 @@ def create(folder):
         venv.EnvBuilder(clear=True, with_pip=True).create(folder)
     except subprocess.CalledProcessError as problem:
         said = (problem.output or b"").decode(errors="replace")
-        lines = said.strip().splitlines() or [str(problem)]
-        reason = (
-            of_the_system(said) or f"ensurepip failed ({lines[-1].strip()}): correct that and run make again."
-        )
+        last = (said.strip().splitlines() or [str(problem)])[-1].strip()
+        reason = of_the_system(said) or f"ensurepip failed ({last}): correct that and run make again."
         fail(f"the environment could not be created, because {reason}")
     except (OSError, ValueError) as problem:
         fail(f"the environment could not be created, because {of_an_exception(problem)}")
@@ -94,8 +91,7 @@ def install(python, what, arguments):
     if done.returncode:
         missing = not_found(done.stdout)
         log = ask_again(python, missing) if missing else ""
-        version = ".".join(str(part) for part in sys.version_info[:3])
-        fail(explain(done.stdout, log, done.returncode, what, version))
+        fail(explain(done.stdout, log, done.returncode, what, platform.python_version()))
 
 
 def torch_pin():

@@ -12,9 +12,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 
+from tests.tools.test_setup_failures import NOWHERE, clean_environment
 from tools import pip_failure, resolve_pins
 from tools.console import ROOT
 from tools.resolve_pins import CouldNotAsk, NoSolution, Target
@@ -47,9 +49,8 @@ def test_the_answer_is_complete(record):
     """3.11.0 may refuse what 3.11.5 takes; Debian 12 has 3.11.2: the ends of a series are asked."""
     for each in record["combinations"]:
         assert each["verdict"] == ("no" if each["problems"] else "ok"), each
-    assert {each["python"]: each["releases"] for each in record["combinations"]} == {
-        python: [f"{python}.0", f"{python}.99"] for python in resolve_pins.PYTHONS
-    }
+        assert each["releases"] == [f"{each['python']}.0", f"{each['python']}.99"]
+    assert {each["python"] for each in record["combinations"]} == set(resolve_pins.PYTHONS)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
     assert record["tool"] == resolve_pins.UV.replace("==", " ")
 
@@ -99,17 +100,13 @@ def test_a_program_is_asked_and_its_lock_read(tmp_path):
         ("torch==2.13.0 has no wheels with a matching Python ABI tag", "has no wheel for this Python"),
         ("there is no version of soupsieve==77 and you require soupsieve==77", "does not exist"),
         ("soupsieve-no was not found in the package registry", "is a package that the index does not have"),
+        ("of something new", f"cannot be used: {' '.join(NO_SOLUTION.format('of something new').split())}"),
     ],
 )
-def test_a_no_of_the_index_is_given_its_reason(because, words):
+def test_a_no_of_the_index_is_given_its_reason_or_the_words_of_uv(because, words):
     with pytest.raises(NoSolution) as problem:
         resolve_pins.read_answer(1, "", NO_SOLUTION.format(because))
     assert resolve_pins.reason(str(problem.value)) == words
-
-
-def test_a_reason_that_is_new_is_given_in_the_words_of_uv():
-    said = resolve_pins.reason("error: something new\n  cause: of ours")
-    assert said == "cannot be used: error: something new cause: of ours"
 
 
 @pytest.mark.parametrize(("code", "said"), [(2, NOBODY_LISTENS), (1, NOT_IN_THE_CACHE)])
@@ -130,7 +127,8 @@ INDEX = {
     "torch==1.0": {"needs linux": ["driver==1.0"]},
 }
 DATA = ["corpus==1.0 --hash=sha256:abc"]
-WINDOWS = "Windows x86-64"
+WINDOWS = {"platform": "Windows x86-64"}
+COLOURS = 'colours==3.0; sys_platform == "{}"'
 
 
 def resolved(index: dict[str, dict], command: list[str], wanted: list[str], system: str) -> tuple[int, str]:
@@ -174,46 +172,39 @@ def index(monkeypatch) -> dict[str, dict]:
     return packages
 
 
-@pytest.fixture
-def problems(index) -> Callable[..., list[str]]:
+PAGE = ("page==1.0", "text==2.0")
+WRONG = ("page==1.0", "gone==9.0", "text==2.0", "old==1.0")
+WITHOUT = ["gone==9.0 does not exist", "old==1.0 has no wheel for this Python"]
+NOT_PINNED = "{} is needed and not pinned"
+
+
+def problems(*pins: str, gpu: tuple[str, ...] = (), python: str = "3.11.0", platform: str = "Linux x86-64"):
     """What is wrong with some pins on one system."""
-
-    def check(*pins: str, gpu: tuple[str, ...] = (), python: str = "3.11.0", platform: str = "Linux x86-64"):
-        return resolve_pins.check_pins(list(pins), list(gpu), Target("uv", "cache", python, platform))
-
-    return check
+    return resolve_pins.check_pins(list(pins), list(gpu), Target("uv", "cache", python, platform))
 
 
-def test_pins_that_are_complete_have_no_problem(problems):
-    for platform in resolve_pins.PLATFORMS:
-        pins = ("page==1.0", "text==2.0", 'colours==3.0; sys_platform == "win32"')
-        assert problems(*pins, platform=platform) == []
+@pytest.mark.parametrize("platform", resolve_pins.PLATFORMS)
+def test_pins_that_are_complete_have_no_problem(index, platform):
+    assert problems(*PAGE, COLOURS.format("win32"), platform=platform) == []
+    assert problems("torch==1.0", gpu=("driver==1.0",), platform=platform) == [], "it may come, and need not"
 
 
-def test_each_pin_without_a_wheel_is_named(problems):
-    pins = ("page==1.0", "gone==9.0", "text==2.0", "old==1.0")
-    assert problems(*pins) == ["gone==9.0 does not exist"]
-    assert problems(*pins, python="3.12.0") == [
-        "gone==9.0 does not exist",
-        "old==1.0 has no wheel for this Python",
-    ]
+@pytest.mark.parametrize(
+    ("pins", "where", "told"),
+    [
+        (WRONG, {}, WITHOUT[:1]),
+        (WRONG, {"python": "3.12.0"}, WITHOUT),
+        (PAGE, {}, []),
+        (PAGE, WINDOWS, [NOT_PINNED.format("colours==3.0")]),  # which Windows alone needs
+        ((*PAGE, COLOURS.format("darwin")), WINDOWS, [NOT_PINNED.format("colours==3.0")]),
+        (("torch==1.0",), {}, [NOT_PINNED.format("driver==1.0")]),
+    ],
+)
+def test_each_pin_that_has_no_wheel_or_is_missing_is_named(index, pins, where, told):
+    assert problems(*pins, **where) == told
 
 
-def test_a_package_that_only_one_system_needs_must_be_pinned_for_it(problems):
-    pins = ("page==1.0", "text==2.0")
-    assert problems(*pins) == []
-    missing = ["colours==3.0 is needed and not pinned"]
-    assert problems(*pins, platform=WINDOWS) == missing
-    assert problems(*pins, 'colours==3.0; sys_platform == "darwin"', platform=WINDOWS) == missing
-
-
-def test_what_the_gpu_build_brings_may_come_and_need_not(problems):
-    assert problems("torch==1.0") == ["driver==1.0 is needed and not pinned"]
-    for platform in resolve_pins.PLATFORMS:
-        assert problems("torch==1.0", gpu=("driver==1.0",), platform=platform) == []
-
-
-def test_pins_that_exclude_each_other_are_told(monkeypatch, problems):
+def test_pins_that_exclude_each_other_are_told(monkeypatch):
     def ask(_, lines, dependencies):
         if dependencies:
             raise NoSolution(CONTRADICTION)
@@ -255,7 +246,7 @@ def project(index, tmp_path, monkeypatch) -> Callable[..., Path]:
 
 
 def test_the_command_prints_a_table_and_keeps_it(project, capsys):
-    kept = project("page==1.0", "text==2.0", 'colours==3.0; sys_platform == "win32"', "torch==1.0")
+    kept = project(*PAGE, COLOURS.format("win32"), "torch==1.0")
     assert resolve_pins.main(["--uv", "uv"]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^3\.11( +ok){5}$", printed, re.MULTILINE), printed
@@ -266,7 +257,7 @@ def test_the_command_prints_a_table_and_keeps_it(project, capsys):
 
 
 def test_the_command_fails_and_names_what_is_missing(project, capsys):
-    kept = project("page==1.0", "text==2.0", "old==1.0")
+    kept = project(*PAGE, "old==1.0")
     assert resolve_pins.main(["--uv", "uv"]) == 1
     printed = capsys.readouterr()
     assert re.search(r"^3\.11 +ok +ok +colours +ok +ok$", printed.out, re.MULTILINE), printed.out
@@ -278,21 +269,18 @@ def test_the_command_fails_and_names_what_is_missing(project, capsys):
 
 
 def test_the_command_without_a_network_writes_nothing(project, index):
-    kept = project("page==1.0", "text==2.0")
+    kept = project(*PAGE)
     index.clear()
     with pytest.raises(SystemExit, match=r"index was not reached .*Request failed.* connect to the network"):
         resolve_pins.main(["--uv", "uv"])
     assert not kept.exists()
 
 
-def test_the_command_without_uv_and_a_network_gets_a_sentence(monkeypatch):
+def test_the_command_without_uv_and_a_network_gets_a_sentence():
     """pip is asked for uv at a port where nothing listens."""
-    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX"):
-        monkeypatch.delenv(name, raising=False)
-    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
-    for name, value in nowhere.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(SystemExit, match=f"^error: {resolve_pins.UV} could not be installed"):
+    nowhere = clean_environment(PIP_INDEX_URL=f"http://{NOWHERE}/")
+    told = f"^error: {resolve_pins.UV} could not be installed"
+    with patch.dict(os.environ, nowhere, clear=True), pytest.raises(SystemExit, match=told):
         resolve_pins.main([])
 
 
@@ -305,14 +293,14 @@ def explain(text: str, code: int = 1) -> str:
     return sentence
 
 
-NEEDS_ANOTHER_PYTHON = """\
-ERROR: Ignored the following versions that require a different python version: 3.0.2 Requires-Python \
->=3.11.5; 4.0 Requires-Python >=3.11.5; 4.1 Requires-Python >=3.11.5
-"""
 NOT_FOUND = """\
 ERROR: Could not find a version that satisfies the requirement soupsieve==4.1 (from versions: 1.0, 2.10)
 ERROR: No matching distribution found for soupsieve==4.1
 """
+NEEDS_ANOTHER_PYTHON = f"""\
+ERROR: Ignored the following versions that require a different python version: 3.0.2 Requires-Python \
+>=3.11.5; 4.0 Requires-Python >=3.11.5; 4.1 Requires-Python >=3.11.5
+{NOT_FOUND}"""
 RETRYING = """\
 WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection \
 broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7fe1>: Failed \
@@ -331,10 +319,7 @@ ERROR: ResolutionImpossible: for help visit the documentation
     ("text", "words"),
     [
         (RETRYING + NOT_FOUND, "not reached (Temporary failure in name resolution): connect to the network"),
-        (
-            RETRYING + NEEDS_ANOTHER_PYTHON + NOT_FOUND,
-            "soupsieve 4.1 needs Python >=3.11.5 and this is 3.11.2",
-        ),
+        (RETRYING + NEEDS_ANOTHER_PYTHON, "soupsieve 4.1 needs Python >=3.11.5 and this is 3.11.2"),
         (COULD_NOT + "[Errno 28] No space left on device\n", "([Errno 28] No space left on device): free"),
         (RETRYING + COULD_NOT + "[Errno 122] Disk quota exceeded\n", "there is no space left on the device"),
         (BROKEN, "connect to the network"),
@@ -353,8 +338,7 @@ def test_a_pip_that_was_killed_is_not_blamed_on_the_network():
 
 
 def test_the_sentence_names_the_pythons_that_work(tmp_path, monkeypatch):
-    said = explain(NEEDS_ANOTHER_PYTHON + NOT_FOUND)
+    said = explain(NEEDS_ANOTHER_PYTHON)
     assert re.search(r"name another Python \(3\.\d+ to 3\.\d+\) with `make PYTHON=", said)
-    monkeypatch.setattr(pip_failure, "ROOT", tmp_path)
-    without_a_record = explain(NEEDS_ANOTHER_PYTHON + NOT_FOUND)
-    assert "name another Python with `make PYTHON=" in without_a_record
+    monkeypatch.setattr(pip_failure, "ROOT", tmp_path)  # without a record
+    assert "name another Python with `make PYTHON=" in explain(NEEDS_ANOTHER_PYTHON)

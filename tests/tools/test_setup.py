@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 
 from tools import execute_notebooks, fetch_vendor, find_browser, setup_venv
 from tools.console import ROOT
+from tools.resolve_pins import FILES, requirement_lines
 
 
 def run(*command, **environment) -> subprocess.CompletedProcess:
@@ -50,25 +51,19 @@ PIN = r"[a-z0-9._-]+==[0-9][\w.]*"
 SYSTEM = r'; sys_platform == "(?:darwin|win32)"'
 
 
-def requirement_lines(name: str) -> list[str]:
-    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def normal(pin: str) -> str:
     """`name==version` in one spelling, without the part of a local build (+cpu) and without a marker."""
     return re.sub(r"[-_.]+", "-", re.sub(r"[+;].*", "", pin.split()[0].lower()))
 
 
 def test_every_requirement_is_pinned():
-    *pins, last = requirement_lines("requirements.txt")
-    assert last == "-e ."
+    assert (ROOT / "requirements.txt").read_text(encoding="utf-8").endswith("\n-e .\n")
+    pins, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
     assert [line for line in pins if not re.fullmatch(f"{PIN}(?:{SYSTEM})?", line, re.IGNORECASE)] == []
-    gpu = requirement_lines("constraints-gpu.txt")
     assert [line for line in gpu if not re.fullmatch(PIN, line)] == []
     names = [normal(line).split("==")[0] for line in [*pins, *gpu]]
     assert len(names) == len(set(names)), "no package is pinned twice"
-    for line in requirement_lines("requirements-data.txt"):
+    for line in data:
         assert re.fullmatch(r"[a-z0-9-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line)
     assert setup_venv.torch_pin() == "torch==2.13.0", "it is asked for alone"
 
@@ -77,19 +72,18 @@ def test_what_is_installed_is_what_is_pinned():
     """A package that is installed and not pinned would be missing, or different, on another machine."""
     listed = run(sys.executable, "-m", "pip", "list", "--format=freeze", "--exclude-editable").stdout.split()
     installed = {normal(line) for line in listed if not line.startswith("pip==")}
-    pins = [*requirement_lines("requirements.txt")[:-1], *requirement_lines("requirements-data.txt")]
-    markers = {line: Requirement(line.split(" --hash")[0]).marker for line in pins}
+    pins, data, optional = (requirement_lines(ROOT / name) for name in FILES)
+    markers = {line: Requirement(line.split(" --hash")[0]).marker for line in [*pins, *data]}
     pinned = {normal(line) for line, marker in markers.items() if marker is None or marker.evaluate()}
     # The GPU build of torch may be the one that is installed: then in exactly these versions.
-    gpu = {normal(line) for line in requirement_lines("constraints-gpu.txt")}
-    assert installed - gpu == pinned
+    assert installed - {normal(line) for line in optional} == pinned
 
 
 def test_the_course_is_built_with_the_setuptools_that_is_pinned():
     """The build of the course's own package must not bring a version that no check has seen."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (needed,) = settings["build-system"]["requires"]
-    assert needed in requirement_lines("requirements.txt")
+    assert needed in requirement_lines(ROOT / "requirements.txt")
     assert "dependencies" not in settings["project"], "they would have to be asked for by tools.resolve_pins"
 
 
