@@ -5,6 +5,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from lib.sources.catalog import PrintedValue, example, flatten, shape_of
 
 AGREES, CORRECTED = "confere", "corrigido"
@@ -67,10 +69,7 @@ class Comparison:
         return AGREES if all(v.verdict == AGREES for v in self.verdicts) else CORRECTED
 
     def __getitem__(self, name: str) -> Verdict:
-        for verdict in self.verdicts:
-            if verdict.figure.name == name:
-                return verdict
-        raise KeyError(name)
+        return {verdict.figure.name: verdict for verdict in self.verdicts}[name]
 
     def __str__(self) -> str:
         head = f"Exemplo {self.id}, {example(self.id).title}: {self.verdict}"
@@ -119,14 +118,13 @@ def _judge_numbers(figure: PrintedValue, values: Any) -> Verdict:
         raise ValueError(f"{figure.name}: {ragged}") from None
     if shape != (expected := figure.right_shape or figure.shape):
         raise ValueError(f"{figure.name} must have shape {expected}, got {shape}")
-    entries = figure.entries
-    if shape != figure.shape:
-        shown = [entries[0].show(x) for x in flatten(values)]
-        return Verdict(figure, _reshape(shown, shape), None)
-    numbers = flatten(values)
-    shown = [p.show(x) for p, x in zip(entries, numbers, strict=True)]
-    differs = tuple(not p.agrees(x) for p, x in zip(entries, numbers, strict=True))
-    return Verdict(figure, _reshape(shown, shape), differs)
+    entries, numbers = figure.entries, flatten(values)
+    if alike := shape == figure.shape:
+        pairs = list(zip(entries, numbers, strict=True))
+    else:
+        pairs = [(entries[0], number) for number in numbers]
+    shown = np.array([printed.show(x) for printed, x in pairs], dtype=object).reshape(shape).tolist()
+    return Verdict(figure, shown, tuple(not printed.agrees(x) for printed, x in pairs) if alike else None)
 
 
 def _plain(figure: PrintedValue, computed: Any) -> Any:
@@ -151,13 +149,6 @@ def _lengths(content: Any) -> list:
         return []
     inner = [_lengths(row) for row in content if isinstance(row, list)]
     return [len(content), *(inner[0] if inner and all(i == inner[0] for i in inner) else inner)]
-
-
-def _reshape(flat: list, shape: tuple[int, ...]) -> Any:
-    if not shape:
-        return flat[0]
-    step = len(flat) // shape[0]
-    return [_reshape(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
 def _folded(line: str) -> str:

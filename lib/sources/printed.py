@@ -45,13 +45,10 @@ class Printed:
         other = Decimal(computed)
         if not other.is_finite():
             return str(computed)
-        for extra in (0, 1):
-            text = self._format(other, extra)
-            if self._read_back(text) == self.value and self.agrees(computed):
-                return self.text.lstrip("~≈ ")
-            if not self.agrees(computed):
-                break
-        return text
+        rounded, finer = (self._format(other, extra) for extra in (0, 1))
+        if not self.agrees(computed):
+            return rounded
+        return self.text.lstrip("~≈ ") if self.value in map(self._read_back, (rounded, finer)) else finer
 
     def _format(self, other: Decimal, extra: int) -> str:
         if self.scientific:

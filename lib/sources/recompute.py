@@ -102,13 +102,9 @@ def _(x: Inputs) -> dict[str, Any]:
     swap = dict(zip(x["selecionados"], x["trocados"], strict=True))
     u = _tensor(x["E"]) @ _tensor(x["h"])  # (V,): the matrix printed as E^T has one row per word, so it is E
     y = softmax(u)
-    return {
-        "corrompida": [swap.get(token, token) for token in x["tokens"]],
-        "logits": u,
-        "probabilidades": y,
-        "mais_provavel": int(y.argmax()) + 1,
-        "confianca": y.max(),
-    }
+    best = {"mais_provavel": int(y.argmax()) + 1, "confianca": y.max()}
+    corrupted = [swap.get(token, token) for token in x["tokens"]]
+    return {"corrompida": corrupted, "logits": u, "probabilidades": y, **best}
 
 
 @_recipe("02.3")
@@ -116,9 +112,7 @@ def _(x: Inputs) -> dict[str, Any]:
     names = Vocabulary(["[CLS]", "[SEP]", "[PAD]", x["frase_a"], x["frase_b"], x["frase_c"]])
     a, b, c = [3], [4], [5]  # each sentence as one token
     documents, g = [[a, b], [c]], torch.Generator().manual_seed(0)
-    pairs = [
-        pair for rate in (1.0, 0.0) for pair in next_sentence_pairs(documents, generator=g, next_rate=rate)
-    ]
+    pairs = [p for r in (1.0, 0.0) for p in next_sentence_pairs(documents, generator=g, next_rate=r)]
     rows = pair_batch(pairs, names).ids.tolist()
     first, second = ([names[i] for i in row] for row in rows)
     return {"par_1": first, "par_2": second, "rotulos": [int(pair.label == IS_NEXT) for pair in pairs]}
@@ -128,14 +122,8 @@ def _(x: Inputs) -> dict[str, Any]:
 def _(x: Inputs) -> dict[str, Any]:
     z1, z2 = _tensor(x["z1"]), _tensor(x["z2"])
     dot, n1, n2 = z1 @ z2, z1.norm(), z2.norm()
-    return {
-        "produto": dot,
-        "norma2_z1": z1 @ z1,
-        "norma2_z2": z2 @ z2,
-        "norma_z1": n1,
-        "norma_z2": n2,
-        "cosseno": dot / (n1 * n2),
-    }
+    squares = {"norma2_z1": z1 @ z1, "norma2_z2": z2 @ z2}
+    return {"produto": dot, **squares, "norma_z1": n1, "norma_z2": n2, "cosseno": dot / (n1 * n2)}
 
 
 @_recipe("03.1")

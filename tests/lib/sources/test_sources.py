@@ -40,32 +40,26 @@ def softmax_by_hand(row):
 
 
 def test_every_figure_of_the_first_document_has_its_verdict():
-    s = example("01.1").inputs["pontuacoes"]
+    s, root, letters = example("01.1").inputs["pontuacoes"], math.sqrt(2), "ABCD"
     mask = [[0.0 if j <= i else -math.inf for j in range(3)] for i in range(3)]
     masked = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(s, mask, strict=True)]
-    assert str(compare("01.1", originais=s, mascara=mask, mascaradas=masked)) == str(judge("01.1"))
-
-    root = math.sqrt(2)
-    weights = [softmax_by_hand([x / root for x in row]) for row in masked]
-    assert str(compare("01.3", raiz_dk=root, pesos=weights)) == str(judge("01.3"))
-    assert judge("01.3")["raiz_dk"].verdict == AGREES and judge("01.3")["pesos"].verdict == CORRECTED
-
     scaled = [[x / 2 for x in row] for row in example("01.4").inputs["mascaradas"]]
     weights = [softmax_by_hand(row) for row in scaled]
     third = weights[2][:3]
-    by_hand = compare("01.4", escaladas=scaled, pesos=weights, terceira_linha=third, soma=sum(third))
-    assert str(by_hand) == str(judge("01.4"))
-
-    letters = "ABCD"
-    hidden = [f"{letters[j]}_{letters[i]}" for j in (3, 2, 1) for i in range(4) if j > i]
-    by_hand = compare(
-        "01.2",
-        antes=[list(letters)] * 4,
-        depois=[list(letters[: i + 1]) for i in range(4)],
-        relacoes_apagadas=hidden,
-        setas_numeradas=[str(k) for k in range(10)],
-    )
-    assert str(by_hand) == str(judge("01.2"))
+    by_hand = {
+        "01.1": {"originais": s, "mascara": mask, "mascaradas": masked},
+        "01.2": {
+            "antes": [list(letters)] * 4,
+            "depois": [list(letters[: i + 1]) for i in range(4)],
+            "relacoes_apagadas": [f"{letters[j]}_{letters[i]}" for j in (3, 2, 1) for i in range(j)],
+            "setas_numeradas": [str(k) for k in range(10)],
+        },
+        "01.3": {"raiz_dk": root, "pesos": [softmax_by_hand([x / root for x in row]) for row in masked]},
+        "01.4": {"escaladas": scaled, "pesos": weights, "terceira_linha": third, "soma": sum(third)},
+    }
+    for id, figures in by_hand.items():
+        assert str(compare(id, **figures)) == str(judge(id))
+    assert judge("01.3")["raiz_dk"].verdict == AGREES and judge("01.3")["pesos"].verdict == CORRECTED
 
 
 # Precision
@@ -105,10 +99,7 @@ def test_entries_of_one_matrix_share_the_finest_precision():
     zero, fraction = parse_all(["0", "0.577"])
     assert zero.unit == fraction.unit == Decimal("0.001")
     assert not zero.agrees(0.4) and zero.agrees(0.0004)
-
-
-def test_numpy_drops_zeros_that_it_means():
-    (one,) = parse_all(["1."], decimals=8)
+    (one,) = parse_all(["1."], decimals=8)  # numpy drops zeros that it means
     assert one.agrees(1.0) and not one.agrees(1.3)
 
 
@@ -208,41 +199,34 @@ def test_float32_is_enough_where_the_document_prints_few_digits():
 # Loading
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (('printed = "1.414"', 'printed = "1.4l4"'), "is not a number"),
-        (('printed = "1.414"', 'printed = "1.414", tokens = ["a"]'), "either printed or tokens"),
-        (('printed = "1.414"', 'printed = "1.414", precision = 3'), "unknown keys"),
-        (('["01.4"]', '["01.3"]'), "twice"),
-        (("raiz_dk = ", "pesos = "), "pesos"),
-        (('["01.1', '["02.1'), "02.1 is not of document 01"),
-        (('[["1", "2", "3"],', '[["1", "2"],'), "rows of different shapes"),
-    ],
-)
-def test_malformed_data_does_not_load(tmp_path, change, message):
-    text = (DATA / "01_masking.toml").read_text(encoding="utf-8")
-    assert change[0] in text
-    (tmp_path / "01_x.toml").write_text(text.replace(*change), encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        load_examples(tmp_path)
+EXAMPLES, STATEMENTS = (load_examples, "01_masking.toml"), (load_statements, "statements_01.toml")
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("kind", "change", "message"),
     [
-        ((r"^\[s1\..*", '[s1."outro"]'), "kind must be one of"),
-        ((r"^\[s2\.", "[s1."), "twice"),
-        ((r"^\[s7\.", "[s1."), "kind must be one of"),
-        ((r'right = "[^"]+"', 'right = ""'), "must have exactly"),
-        ((r'where = "[^"]+"\n', ""), "must have exactly"),
+        (EXAMPLES, (r'printed = "1\.414"', 'printed = "1.4l4"'), "is not a number"),
+        (EXAMPLES, (r'printed = "1\.414"', 'printed = "1.414", tokens = ["a"]'), "either printed or tokens"),
+        (EXAMPLES, (r'printed = "1\.414"', 'printed = "1.414", precision = 3'), "unknown keys"),
+        (EXAMPLES, (r'\["01\.4"\]', '["01.3"]'), "twice"),
+        (EXAMPLES, ("raiz_dk = ", "pesos = "), "pesos"),
+        (EXAMPLES, (r'\["01\.1', '["02.1'), "02.1 is not of document 01"),
+        (EXAMPLES, (r'\[\["1", "2", "3"\],', '[["1", "2"],'), "rows of different shapes"),
+        (STATEMENTS, (r"^\[s1\..*", '[s1."outro"]'), "kind must be one of"),
+        (STATEMENTS, (r"^\[s2\.", "[s1."), "twice"),
+        (STATEMENTS, (r"^\[s7\.", "[s1."), "kind must be one of"),
+        (STATEMENTS, (r'right = "[^"]+"', 'right = ""'), "must have exactly"),
+        (STATEMENTS, (r'where = "[^"]+"\n', ""), "must have exactly"),
     ],
 )
-def test_malformed_statements_do_not_load(tmp_path, change, message):
-    text = re.sub(*change, (DATA / "statements_01.toml").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    (tmp_path / "statements_01.toml").write_text(text, encoding="utf-8")
+def test_malformed_data_does_not_load(tmp_path, kind, change, message):
+    load, name = kind
+    text = (DATA / name).read_text(encoding="utf-8")
+    changed, times = re.subn(*change, text, flags=re.MULTILINE)
+    assert times
+    (tmp_path / name).write_text(changed, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
-        load_statements(tmp_path)
+        load(tmp_path)
 
 
 # Errata
