@@ -27,10 +27,6 @@ CELL_METADATA = ("tags", "mystnb", "figures", "tolerance", "editable", "slidesho
 TIMEOUT_SECONDS = 900
 
 
-class NotebookError(Exception):
-    """A cell failed; the message names the notebook and the cell."""
-
-
 def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
     """Run every cell in a fresh kernel whose working folder is the notebook's own."""
     for cell in notebook.cells:
@@ -85,7 +81,7 @@ def executed_text(path: Path) -> str:
         execute(notebook, path.resolve().parent)
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
         lines = [line for line in plain(str(problem)).strip().splitlines() if line.strip()]
-        raise NotebookError(f"{path}: {failing_cell(notebook)} failed: {lines[-1]}") from problem
+        fail(f"{path}: {failing_cell(notebook)} failed: {lines[-1]}")
     return nbformat.writes(normalise(notebook)) + "\n"
 
 
@@ -102,13 +98,11 @@ def process(path: Path, check: bool) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, default=sorted((ROOT / "book").glob("*.ipynb")))
-    parser.add_argument(
-        "--check", action="store_true", help="compare instead of writing; exit 1 on a difference"
-    )
+    parser.add_argument("--check", action="store_true", help="compare, do not write; exit 1 on a difference")
     options = parser.parse_args(arguments)
     try:
         same = [process(path, options.check) for path in options.notebooks]
-    except (NotebookError, OSError) as problem:
+    except OSError as problem:
         fail(str(problem))
     return 1 if options.check and not all(same) else 0
 

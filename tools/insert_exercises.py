@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from lib.exercises.answers import INVITATION
 from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, OPEN, Exercise, exercises
 from lib.files import write_atomically
-from tools.console import ROOT, step
+from tools.console import ROOT, fail, step
 
 BOOK = ROOT / "book"
 FILES = {int(path.name[:2]): path.stem for path in sorted(BOOK.glob("0[1-5]_*.ipynb"))}
@@ -96,15 +96,8 @@ def _solution(exercise: Exercise) -> str:
     body = exercise.solution.strip()
     if exercise.kind == CODE:
         body = f"```python\n{exercise.solution_code()}\n```"
-    return (
-        f"````{{solution}} {exercise.label}\n:label: sol-{exercise.label}\n:class: dropdown\n\n{body}\n````"
-    )
-
-
-def chapter_of(path: Path) -> int | None:
-    """The number in a chapter's file name, if it is a chapter with exercises."""
-    number = re.match(r"(\d\d)_", path.name)
-    return int(number[1]) if number and int(number[1]) in CHAPTERS else None
+    label = exercise.label
+    return f"````{{solution}} {label}\n:label: sol-{label}\n:class: dropdown\n\n{body}\n````"
 
 
 def inserted(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.NotebookNode:
@@ -122,35 +115,30 @@ def inserted(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.Notebook
 
 
 def chapter_text(path: Path) -> str:
-    chapter = chapter_of(path)
-    if chapter is None:
-        raise SystemExit(
-            f"error: {path.name} is not a chapter with exercises: its name starts with 01_ to 05_."
-        )
-    return nbformat.writes(inserted(nbformat.read(path, as_version=4), chapter)) + "\n"
+    number = re.match(r"0([1-5])_", path.name)
+    if number is None:
+        fail(f"{path.name} is not a chapter with exercises: its name starts with 01_ to 05_.")
+    return nbformat.writes(inserted(nbformat.read(path, as_version=4), int(number[1]))) + "\n"
 
 
 def teachers_text(page: str) -> str:
     """The teachers' page with its tables made anew from the catalogue."""
     sections = []
     for chapter in CHAPTERS:
-        rows = "".join(
-            f"| {{ref}}`{e.label}` {e.title} | {KINDS[e.kind]} | {WORDS[e.minutes]} "
-            f"| {e.goal} | {e.needs} |\n"
-            for e in exercises(chapter)
-        )
-        sections.append(
-            f"\n### {{doc}}`{FILES[chapter]}`\n\n| exercício | tipo | minutos | objetivo | depende de |\n"
-            f"| --- | --- | --- | --- | --- |\n{rows}"
-        )
-    return TABLE.sub(lambda _: "".join(sections) + "\n", page)
+        sections += [
+            f"\n### {{doc}}`{FILES[chapter]}`\n",
+            "| exercício | tipo | minutos | objetivo | depende de |",
+        ]
+        sections.append("| --- | --- | --- | --- | --- |")
+        for e in exercises(chapter):
+            facts = (f"{{ref}}`{e.label}` {e.title}", KINDS[e.kind], WORDS[e.minutes], e.goal, e.needs)
+            sections.append(f"| {' | '.join(facts)} |")
+    return TABLE.sub(lambda _: "\n".join(sections) + "\n\n", page)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    chapters = [path for path in sorted(BOOK.glob("*.ipynb")) if chapter_of(path)]
+    parser = argparse.ArgumentParser(description=__doc__)
+    chapters = [BOOK / f"{name}.ipynb" for name in FILES.values()]
     parser.add_argument("notebooks", nargs="*", type=Path, default=chapters)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args(arguments)

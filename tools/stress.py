@@ -133,16 +133,10 @@ def repeat(selection: Sequence[str], times: int, busy: int, jobs: int, logs: Pat
     return rounds
 
 
-def interrupt(*_) -> None:
-    raise KeyboardInterrupt
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--times", type=int, default=20, help="how often the tests are repeated (default 20)")
-    parser.add_argument(
-        "--busy", type=int, default=os.cpu_count(), help="busy processes (default: one a core)"
-    )
+    parser.add_argument("--busy", type=int, default=os.cpu_count(), help="busy processes (default: cores)")
     parser.add_argument("--jobs", type=int, default=2, help="processes that run tests (default 2)")
     parser.add_argument("--logs", type=Path, default=LOGS, help="where failed rounds are kept")
     options, selection = parser.parse_known_args(arguments)
@@ -155,5 +149,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     main()
