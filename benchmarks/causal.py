@@ -24,13 +24,11 @@ def measure_attention(options: Namespace) -> dict:
         q, k, v = torch.randn(3, 1, HEADS, n, D_K, generator=torch.Generator().manual_seed(n))
         mask = causal_mask(n)
         torch.testing.assert_close(fused_attention(q, k, v, causal=True), attention(q, k, v, mask)[0])
-        seconds = interleaved(
-            {
-                WRITTEN_OUT: lambda _, a=(q, k, v, mask): attention(*a),
-                FUSED: lambda _, a=(q, k, v): fused_attention(*a, causal=True),
-            },
-            options.rounds,
-        )
+        ways = {
+            WRITTEN_OUT: lambda _, a=(q, k, v, mask): attention(*a),
+            FUSED: lambda _, a=(q, k, v): fused_attention(*a, causal=True),
+        }
+        seconds = interleaved(ways, options.rounds)
         memory = {name: peak_memory_mb(_once, n, name) for name in (WRITTEN_OUT, FUSED)}
         runs.append({"n": n, "seed": n, "seconds": seconds, "memory": memory})
     return {"heads": HEADS, "d_k": D_K, "runs": runs}
@@ -46,14 +44,11 @@ def _once(n: int, name: str):
 
 
 def show_attention(values: dict) -> str:
-    rows = [
-        [
-            str(run["n"]),
-            str(ratio(run["seconds"][WRITTEN_OUT], run["seconds"][FUSED])),
-            *(f"{run['memory'][name]:,.1f}" for name in (WRITTEN_OUT, FUSED)),
-        ]
-        for run in values["runs"]
-    ]
+    rows = []
+    for run in values["runs"]:
+        gain = ratio(run["seconds"][WRITTEN_OUT], run["seconds"][FUSED])
+        memory = [f"{run['memory'][name]:,.1f}" for name in (WRITTEN_OUT, FUSED)]
+        rows.append([str(run["n"]), str(gain), *memory])
     title = f"## Causal attention, {values['heads']} heads, d_k={values['d_k']}\n\n"
     return title + table(["N", "fused: times as fast", "written out, MB", "fused, MB"], rows)
 
@@ -74,14 +69,11 @@ def measure_generation(options: Namespace) -> dict:
     for n in (8,) if options.quick else (64, 128, 256, 511):
         if not torch.equal(generate(model, prompt, n), generate(model, prompt, n, cached=False)):
             raise ValueError(f"with and without the cache, {n} tokens differ")
-        seconds = interleaved(
-            {
-                RECOMPUTED: lambda _, n=n: generate(model, prompt, n, cached=False),
-                CACHED: lambda _, n=n: generate(model, prompt, n),
-            },
-            min(options.rounds, 5),
-        )
-        runs.append({"tokens": n, "seconds": seconds})
+        ways = {
+            RECOMPUTED: lambda _, n=n: generate(model, prompt, n, cached=False),
+            CACHED: lambda _, n=n: generate(model, prompt, n),
+        }
+        runs.append({"tokens": n, "seconds": interleaved(ways, min(options.rounds, 5))})
     return {"config": asdict(config), "seed": 0, "runs": runs}
 
 

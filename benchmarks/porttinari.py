@@ -31,6 +31,7 @@ def measure(options: Namespace) -> dict:
     if options.quick:
         training, test, steps, epochs = training[:60], test[:20], 3, 1
     tokenizer = Tokenizer.train([str(s) for s in training], 1500 if options.quick else VOCABULARY)
+    config = Config(tokenizer.size, d=128, layers=3, heads=4, positions=LONGEST, pooler=False, dropout=0.1)
     tags = tag_names(training)
     lessons, examination = (tagged(part, tokenizer, tags, LONGEST) for part in (training, test))
     if (examination.target != IGNORE_INDEX).sum() != sum(len(s.words) for s in test):
@@ -41,31 +42,19 @@ def measure(options: Namespace) -> dict:
         for name, results in accuracies.items():
             console.step(f"seed {seed}, {name}")
             torch.manual_seed(seed)
-            objective = masked_model(tokenizer.size)
+            objective = Masked(config)
             if name == "with pretraining":
                 pretrain(objective, training, tokenizer, steps, seed)
             encoder = objective.model.encoder
             head = TokenHead(encoder.config, len(tags))
             model = fine_tune(encoder, head, lessons, epochs=epochs, lr=1e-3, seed=seed)
             results.append(accuracy(model, examination))
-    return {
-        "corpus": ATTRIBUTION,
-        "sentences": {"training": len(training), "test": len(test)},
-        "words": sum(len(s.words) for s in training),
-        "tags": len(tags),
-        "vocabulary": tokenizer.size,
-        "steps": steps,
-        "epochs": epochs,
-        "seeds": list(range(options.seeds)),
-        "most frequent tag": most_frequent_tag(training, test),
-        "accuracies": accuracies,
-        "seconds": time.perf_counter() - start,
-    }
-
-
-def masked_model(vocab_size: int) -> Masked:
-    config = Config(vocab_size, d=128, layers=3, heads=4, positions=LONGEST, pooler=False, dropout=0.1)
-    return Masked(config)
+    sentences = {"training": len(training), "test": len(test)}
+    data = {"corpus": ATTRIBUTION, "sentences": sentences, "words": sum(len(s.words) for s in training)}
+    sizes = {"tags": len(tags), "vocabulary": tokenizer.size}
+    asked = {"steps": steps, "epochs": epochs, "seeds": list(range(options.seeds))}
+    found = {"most frequent tag": most_frequent_tag(training, test), "accuracies": accuracies}
+    return data | sizes | asked | found | {"seconds": time.perf_counter() - start}
 
 
 def pretrain(

@@ -43,7 +43,10 @@ def run(report: Report, options: argparse.Namespace) -> None:
     if "threads" in options:
         torch.set_num_threads(options.threads)
     if not options.quick:
-        check(report)
+        try:  # now, not after the measurement: what is kept of the other parts may be damaged
+            report.content()
+        except ValueError as problem:
+            fail(f"{problem}; put it back, or delete it and measure all parts again")
     try:
         for part in report.parts:
             if getattr(options, "only", None) in (None, part.name):
@@ -51,14 +54,6 @@ def run(report: Report, options: argparse.Namespace) -> None:
     finally:
         if not options.quick:
             report.write()
-
-
-def check(report: Report) -> None:
-    """Stop now, not after the measurement, if what is kept of the other parts is damaged."""
-    try:
-        report.content()
-    except ValueError as problem:
-        fail(f"{problem}; put it back, or delete it and measure all parts again")
 
 
 def measure(report: Report, part: provenance.Part, options: argparse.Namespace) -> None:

@@ -54,16 +54,11 @@ def computed(runs: dict[str, dict], processes: int) -> float:
 
 def show(values: dict) -> str:
     runs = values["runs"]
-    measured = [
-        [
-            name,
-            str(run["batch"]),
-            str(run["tokens"]),
-            f"{1000 * median(run['seconds']['step']):.1f}",
-            f"{1000 * median(run['seconds']['exchange']):.1f}" if run["processes"] > 1 else "",
-        ]
-        for name, run in runs.items()
-    ]
+    measured = []
+    for name, run in runs.items():
+        step, exchange = (f"{1000 * median(run['seconds'][what]):.1f}" for what in ("step", "exchange"))
+        exchanged = exchange if run["processes"] > 1 else ""
+        measured.append([name, str(run["batch"]), str(run["tokens"]), step, exchanged])
     more = [[str(p), f"{1000 * computed(runs, p):.1f}"] for p in COMPUTED]
     steps = len(runs[ONE]["seconds"]["step"])
     return (

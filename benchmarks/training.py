@@ -205,16 +205,11 @@ def show(values: dict) -> str:
 
 def show_steps(case: Case, steps: dict, peak: float) -> str:
     seconds, tokens, rounds = steps["seconds"], steps["tokens"], len(steps["seconds"][REFERENCE])
-    rows = [
-        [
-            name,
-            str(ratio(seconds[REFERENCE], spent)),
-            str(ratio(seconds[CONTROL], spent)),
-            f"{tokens / sum(spent):,.0f}",
-            f"{steps['flops'][name] * rounds / sum(spent) / peak:.0%}",
-        ]
-        for name, spent in seconds.items()
-    ]
+    rows = []
+    for name, spent in seconds.items():
+        gains = [str(ratio(seconds[reference], spent)) for reference in (REFERENCE, CONTROL)]
+        share_of_peak = f"{steps['flops'][name] * rounds / sum(spent) / peak:.0%}"
+        rows.append([name, *gains, f"{tokens / sum(spent):,.0f}", share_of_peak])
     share = 1 - tokens / (rounds * case.batch * case.length)
     title = f"### {case}, sequence {case.length}, {share:.0%} padding\n\n"
     header = ["variant", "times as fast as shipped", "as the control", "real tokens/s", "of the matmul peak"]

@@ -86,16 +86,9 @@ def steps(padded, **times):
 
 def test_the_report_of_training_follows_from_the_values():
     case = training.CASES[0]
-    values = {
-        "peak": 4e9,
-        "cases": [
-            {
-                "case": training.asdict(case),
-                "steps": [steps(False, TIED=2.0, CONTROL=2.5), steps(True, PACKED=0.5)],
-                "memory": {training.REFERENCE: 1234.4, training.TIED: 99.6},
-            }
-        ],
-    }
+    both = [steps(False, TIED=2.0, CONTROL=2.5), steps(True, PACKED=0.5)]
+    memory = {training.REFERENCE: 1234.4, training.TIED: 99.6}
+    values = {"peak": 4e9, "cases": [{"case": training.asdict(case), "steps": both, "memory": memory}]}
     text = training.show(values)
     assert "Matrix-multiply peak 4 GFLOP/s." in text
     assert f"### {case}, sequence 128, 27% padding" in text

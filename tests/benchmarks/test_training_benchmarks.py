@@ -38,16 +38,10 @@ def test_transformers_is_trained_on_the_same_road():
 
 def nearness(name, losses, seconds):
     """What the floor's program would have kept."""
-    return {
-        "plan": {"objective": name, "width": 64, "layers": 2, "batch": 8},
-        "grammar": {"words": 640, "topics": 5, "ambiguous": 7},
-        "seeds": list(range(len(losses))),
-        "budget": 180,
-        "floor": 1.0,
-        "losses": losses,
-        "steps": [9, 8, 7],
-        "seconds": seconds,
-    }
+    plan = {"objective": name, "width": 64, "layers": 2, "batch": 8}
+    grammar = {"words": 640, "topics": 5, "ambiguous": 7}
+    described = {"plan": plan, "grammar": grammar, "seeds": list(range(len(losses))), "budget": 180}
+    return described | {"floor": 1.0, "losses": losses, "steps": [9, 8, 7], "seconds": seconds}
 
 
 def test_verdicts_on_the_floor_follow_from_the_values():
@@ -75,16 +69,13 @@ def test_verdicts_on_the_comparison_follow_from_the_values():
 def runs(whole, half, two, exchange):
     """What the program of scaling would have kept, of a step of so many seconds in each run."""
     times = {scaling.ONE: whole, scaling.HALF: half, scaling.TWO: two, scaling.TWICE: 2 * two}
-    return {
-        name: {
-            "processes": 2 if name in (scaling.TWO, scaling.TWICE) else 1,
-            "batch": 8,
-            "tokens": 10,
-            "parameters": 100,
-            "seconds": {"step": [step, step, 9.0], "exchange": [exchange, exchange, 9.0]},
-        }
-        for name, step in times.items()
-    }
+    found = {}
+    for name, step in times.items():
+        seconds = {"step": [step, step, 9.0], "exchange": [exchange, exchange, 9.0]}
+        processes = 2 if name in (scaling.TWO, scaling.TWICE) else 1
+        sizes = {"batch": 8, "tokens": 10, "parameters": 100}
+        found[name] = {"processes": processes, **sizes, "seconds": seconds}
+    return found
 
 
 def test_what_is_computed_for_more_processes_says_so():
@@ -109,30 +100,18 @@ def test_two_processes_tell_every_step():
 def test_the_runs_of_scaling_are_those_that_the_parts_need(monkeypatch):
     monkeypatch.setattr(scaling, "launch", lambda processes, batch, steps: (processes, batch, steps))
     found = scaling.measure(Namespace(quick=False))["runs"]
-    assert found == {
-        scaling.ONE: (1, 256, 40),
-        scaling.HALF: (1, 128, 40),
-        scaling.TWO: (2, 256, 40),
-        scaling.TWICE: (2, 512, 40),
-    }
+    names = (scaling.ONE, scaling.HALF, scaling.TWO, scaling.TWICE)
+    assert [found[name] for name in names] == [(1, 256, 40), (1, 128, 40), (2, 256, 40), (2, 512, 40)]
+    assert len(found) == 4
 
 
 def test_an_interval_over_seeds_is_students():
     assert mean_and_half([0.9, 0.92, 0.94]) == pytest.approx((0.92, 0.0496868), abs=1e-6)
-    values = {
-        "corpus": "Porttinari",
-        "sentences": {"training": 6793, "test": 899},
-        "words": 127869,
-        "tags": 22,
-        "vocabulary": 6000,
-        "steps": 3000,
-        "epochs": 4,
-        "seeds": [0, 1, 2],
-        "most frequent tag": 0.87214,
-        "accuracies": {"with pretraining": [0.9, 0.92, 0.94]},
-        "seconds": 1421.4,
-    }
-    text = porttinari.show(values)
+    sentences = {"training": 6793, "test": 899}
+    data = {"corpus": "Porttinari", "sentences": sentences, "words": 127869, "tags": 22, "vocabulary": 6000}
+    asked = {"steps": 3000, "epochs": 4, "seeds": [0, 1, 2]}
+    accuracies = {"most frequent tag": 0.87214, "accuracies": {"with pretraining": [0.9, 0.92, 0.94]}}
+    text = porttinari.show(data | asked | accuracies | {"seconds": 1421.4})
     assert text.startswith("Porttinari; 6,793 sentences (127,869 words) to train on, 899 to test; 22 tags; ")
     assert "accuracy on the test part (3 seeds, 95%)" in text and "1421 s in all" in text
     assert "| most frequent tag of the word | 87.21% |\n" in text
