@@ -25,6 +25,7 @@ BOOK = ROOT / "book"
 FILES = {int(path.name[:2]): path.stem for path in sorted(BOOK.glob("0[1-5]_*.ipynb"))}
 TEACHERS = BOOK / "teachers.md"
 TABLE = re.compile(r"(?<=<!-- exercises -->\n).*?(?=<!-- /exercises -->)", re.DOTALL)
+HEADER = "| exercício | tipo | minutos | objetivo | depende de |\n| --- | --- | --- | --- | --- |"
 KINDS = {CODE: "código", NUMBER: "à mão", OPEN: "aberta"}
 # The prose of the book spells out what no cell computed.
 WORDS = {2: "dois", 3: "três", 5: "cinco", 6: "seis", 8: "oito", 10: "dez", 12: "doze", 15: "quinze"}
@@ -125,11 +126,7 @@ def teachers_text(page: str) -> str:
     """The teachers' page with its tables made anew from the catalogue."""
     sections = []
     for chapter in CHAPTERS:
-        sections += [
-            f"\n### {{doc}}`{FILES[chapter]}`\n",
-            "| exercício | tipo | minutos | objetivo | depende de |",
-        ]
-        sections.append("| --- | --- | --- | --- | --- |")
+        sections.append(f"\n### {{doc}}`{FILES[chapter]}`\n\n{HEADER}")
         for e in exercises(chapter):
             facts = (f"{{ref}}`{e.label}` {e.title}", KINDS[e.kind], WORDS[e.minutes], e.goal, e.needs)
             sections.append(f"| {' | '.join(facts)} |")
