@@ -107,8 +107,8 @@ def test_entries_of_one_matrix_share_the_finest_precision():
 def test_a_number_agrees_with_its_own_rounding_and_not_with_its_neighbours(x, decimals):
     text = f"{x:.{decimals}f}" + ("" if decimals else ".")
     number = parse(text)
-    step = float(number.unit) * 1.01
-    assert [number.agrees(x + k * step) for k in (-1, 0, 1)] == [False, True, False]
+    step = number.unit * Decimal("1.01")  # exact: a float of many digits has no such neighbours
+    assert [number.agrees(Decimal(x) + k * step) for k in (-1, 0, 1)] == [False, True, False]
 
 
 @pytest.mark.parametrize("bad", ["", "abc", "1.2.3", "nan", "~"])
