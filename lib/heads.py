@@ -88,10 +88,11 @@ class Head(nn.Module):
     """What the heads below have in common: one layer W, over the pooled vector or over every token."""
 
     pooled: bool
+    drops = True  # while training, as much of what it reads as the encoder does
 
-    def __init__(self, config: Config, labels: int, dropout: float = 0.0) -> None:
+    def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(config.dropout if self.drops else 0.0)
         self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
         self.apply(initialise)
 
@@ -105,9 +106,6 @@ class SequenceHead(Head):
     """Scores of `labels` classes for a whole sentence, from the pooled [CLS] vector."""
 
     pooled = True
-
-    def __init__(self, config: Config, labels: int) -> None:
-        super().__init__(config, labels, config.dropout)
 
     def forward(self, pooled: Tensor) -> Tensor:
         return self.scores(pooled)  # (B, d) -> (B, labels)
@@ -124,25 +122,19 @@ class PairHead(SequenceHead):
         super().__init__(config, labels)
 
 
-class NSPHead(Head):
+class NSPHead(SequenceHead):
     """Next sentence prediction: logits of (B follows A, B is random), from the pooled vector."""
 
-    pooled = True
+    drops = False
 
     def __init__(self, config: Config) -> None:
         super().__init__(config, 2)
-
-    def forward(self, pooled: Tensor) -> Tensor:
-        return self.scores(pooled)  # (B, d) -> (B, 2)
 
 
 class TokenHead(Head):
     """Scores of `labels` classes for every token: part of speech, named entities."""
 
     pooled = False
-
-    def __init__(self, config: Config, labels: int) -> None:
-        super().__init__(config, labels, config.dropout)
 
     def forward(self, hidden: Tensor) -> Tensor:
         return self.scores(hidden)  # (B, N, d) -> (B, N, labels)
@@ -151,7 +143,7 @@ class TokenHead(Head):
 class SpanHead(Head):
     """Extractive question answering: how well does the answer start here, and end here?"""
 
-    pooled = False
+    pooled = drops = False
 
     def __init__(self, config: Config) -> None:
         super().__init__(config, 2)

@@ -158,27 +158,15 @@ def evaluate(objective: Objective, held_out: HeldOut, world: World = ALONE) -> d
 # The loop
 
 
-class Log:
-    """One JSON object a line, one line a step, and one per evaluation: made to be plotted."""
-
-    def __init__(self, path: Path | None):
-        self.path = path
-
-    def rewind(self, step: int) -> list[dict]:
-        """Drop what was written after `step` steps (and a line cut in half by a kill); return the rest."""
-        kept = [record for record in read_log(self.path) if record["step"] <= step] if self.path else []
-        if self.path:
-            write_atomically(self.path, "".join(json.dumps(record) + "\n" for record in kept))
-        return kept
-
-    def write(self, record: dict) -> None:
-        if self.path:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
+def rewind(log: Path, step: int) -> list[dict]:
+    """Drop what was written after `step` steps (and a line cut in half by a kill); return the rest."""
+    kept = [record for record in read_log(log) if record["step"] <= step]
+    write_atomically(log, "".join(json.dumps(record) + "\n" for record in kept))
+    return kept
 
 
 def read_log(path: Path) -> list[dict]:
-    """The records of a log; a last line without its end is not a record."""
+    """The records of a log, one JSON object a line; a last line without its end is not a record."""
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").split("\n")
@@ -197,21 +185,24 @@ def train(
     tell: Callable[[dict], None] = lambda record: None,
     progress: bool = False,
 ) -> list[dict]:
-    """Train to the last step of the recipe, or until `stop()`; returns the records of the log.
+    """Train to the last step of the recipe, or until `stop()`; returns the records of the `log`.
 
-    `tell` is called with the record of every evaluation. Only the leading process writes and speaks.
+    They are one for each step and one for each evaluation: made to be plotted. `tell` is called with the
+    record of every evaluation. Only the leading process writes and speaks.
     """
     world, steps = trainer.world, trainer.recipe.steps
     checks.integer("save_every", save_every, 1)
     every = checks.integer("evaluate_every", evaluate_every or steps, 1)
-    log_file = Log(log if world.leads else None)
-    records = log_file.rewind(trainer.step)
+    log = log if world.leads else None
+    records = rewind(log, trainer.step) if log else []
     progress_bar = bar(steps, "treino", done=trainer.step, shown=progress and world.leads)
     begin, tokens, score = time.perf_counter(), 0, ""
 
     def note(record: dict) -> None:
         records.append(record)
-        log_file.write(record)
+        if log:
+            with log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
 
     while trainer.step < steps:
         done = trainer.advance(stop())
