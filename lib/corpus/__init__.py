@@ -26,26 +26,12 @@ Any grammar will do:
 
 from lib.corpus.entropy import bidirectional_floor, causal_floor, mlm_floor
 from lib.corpus.grammar import Grammar
-from lib.corpus.inference import leave_one_out, log_probability, next_word, posterior, topic_log_joint
+from lib.corpus.inference import leave_one_out, next_word, posterior, topic_log_joint
 from lib.corpus.next_sentence import next_sentence_floor, next_sentence_posterior, pair_posterior
 from lib.corpus.portuguese import PORTUGUESE
 from lib.corpus.sampling import ambiguous_words, paragraphs, sample
 
-__all__ = [
-    "PORTUGUESE",
-    "Grammar",
-    "ambiguous_words",
-    "bidirectional_floor",
-    "causal_floor",
-    "leave_one_out",
-    "log_probability",
-    "mlm_floor",
-    "next_sentence_floor",
-    "next_sentence_posterior",
-    "next_word",
-    "pair_posterior",
-    "paragraphs",
-    "posterior",
-    "sample",
-    "topic_log_joint",
-]
+__all__ = ["PORTUGUESE", "Grammar", "ambiguous_words", "paragraphs", "sample"]
+__all__ += ["bidirectional_floor", "causal_floor", "mlm_floor"]
+__all__ += ["leave_one_out", "next_word", "posterior", "topic_log_joint"]
+__all__ += ["next_sentence_floor", "next_sentence_posterior", "pair_posterior"]

@@ -25,6 +25,7 @@ from lib.corpus.inference import (
     TINY,
     channel_posterior,
     evidence,
+    initial,
     leave_one_out,
     messages,
     next_word,
@@ -59,11 +60,7 @@ def causal_floor(grammar: Grammar, sentences: int = 4096, seed: int = 0, limit: 
     exact = _sentence_entropy(grammar, limit)
     if exact is not None:
         return Floor(exact / (expected_length(grammar) + 1), 0.0, True, 0)
-
-    def losses(ids, _):
-        return row_entropies(next_word(grammar, ids)).sum(1), (ids != PAD).sum(1) + 1.0
-
-    return _estimate(grammar, sentences, seed, losses)
+    return _estimate(grammar, sentences, seed, lambda ids, _: next_word(grammar, ids), ends=1)
 
 
 def bidirectional_floor(
@@ -78,11 +75,7 @@ def bidirectional_floor(
             for rows in _batches(ids)
         )
         return Floor(float(total) / expected_length(grammar), 0.0, True, 0)
-
-    def losses(ids, _):
-        return row_entropies(leave_one_out(grammar, ids)).sum(1), (ids != PAD).sum(1).double()
-
-    return _estimate(grammar, sentences, seed, losses)
+    return _estimate(grammar, sentences, seed, lambda ids, _: leave_one_out(grammar, ids))
 
 
 def mlm_floor(
@@ -102,15 +95,14 @@ def mlm_floor(
 
     # Selections are independent, so position i may be taken as selected while the others are drawn as usual:
     # every position of a sentence then counts, not only the few that a draw selects.
-    def losses(ids, generator):
+    def posteriors(ids: Tensor, generator: torch.Generator) -> Tensor:
         words = ids != PAD
         selected = select_tokens(words, rate, generator=generator)
         observed, _ = corrupt(ids, selected, grammar.vocabulary, channel, generator=generator)
         own, _ = corrupt(ids, words, grammar.vocabulary, channel, generator=generator)
-        exact = channel_posterior(grammar, observed, own, channel, rate)
-        return row_entropies(exact).sum(1), words.sum(1).double()
+        return channel_posterior(grammar, observed, own, channel, rate)
 
-    return _estimate(grammar, sentences, seed, losses)
+    return _estimate(grammar, sentences, seed, posteriors)
 
 
 def row_entropies(probabilities: Tensor) -> Tensor:
@@ -125,8 +117,7 @@ def expected_length(grammar: Grammar) -> float:
 
 def length_distribution(grammar: Grammar, tail: float = 1e-15) -> Tensor:
     """P(a sentence has n words) for n = 0, 1, ..., up to a remaining mass of at most `tail`."""
-    alive = torch.zeros_like(grammar.node_end)  # (Q,)
-    alive[: len(grammar.topics)] = grammar.topic_prior
+    alive = initial(grammar)  # (Q,)
     distribution = []
     while alive.sum() > tail:
         distribution.append(grammar.node_end @ alive)
@@ -170,13 +161,13 @@ def _derivations(grammar: Grammar) -> float:
     return math.inf
 
 
-def _estimate(grammar: Grammar, sentences: int, seed: int, losses) -> Floor:
-    """Ratio of summed losses to summed counts over sampled sentences, with the interval of a ratio."""
+def _estimate(grammar: Grammar, sentences: int, seed: int, posteriors, ends: int = 0) -> Floor:
+    """Entropy of the `posteriors` of sampled sentences, per word; `ends` more are told in each of them."""
     generator = torch.Generator().manual_seed(seed)
     ids = sample(grammar, checks.integer("sentences", sentences, 2), generator).ids
-    parts = [losses(ids[rows], generator) for rows in _batches(ids)]
-    loss, count = (torch.cat(part) for part in zip(*parts, strict=True))
-    return ratio_of_sums(loss, count)
+    order = _batches(ids)
+    losses = [row_entropies(posteriors(ids[rows], generator)).sum(1) for rows in order]
+    return ratio_of_sums(torch.cat(losses), (ids[torch.cat(order)] != PAD).sum(1).double() + ends)
 
 
 def ratio_of_sums(loss: Tensor, count: Tensor) -> Floor:

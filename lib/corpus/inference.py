@@ -120,7 +120,7 @@ def next_word(grammar: Grammar, sentence: Sentence) -> Tensor:
 
 def _next_word(grammar: Grammar, ids: Tensor) -> Tensor:
     batch, length = ids.shape
-    alpha = _initial(grammar).expand(batch, -1).T  # (Q, B)
+    alpha = initial(grammar).expand(batch, -1).T  # (Q, B)
     rows = []
     for i in range(length + 1):
         arcs = (alpha > 0).any(1)[grammar.arc_source].nonzero().squeeze(1)  # (A_i,)
@@ -138,15 +138,10 @@ def _next_word(grammar: Grammar, ids: Tensor) -> Tensor:
     return torch.stack(rows, 1)  # (B, N+1, V)
 
 
-def log_probability(grammar: Grammar, sentence: Sentence) -> Tensor:
-    """log P(sentence), end included: a scalar or `(B,)`; -inf for what the grammar cannot give."""
-    return torch.logsumexp(topic_log_joint(grammar, sentence), dim=-1)
-
-
 def topic_log_joint(
     grammar: Grammar, sentence: Sentence, channel: Channel | None = None, rate: float = 0.15
 ) -> Tensor:
-    """log P(topic, what is seen): `(T,)`, or `(B, T)` for padded rows of ids. [MASK] is summed out.
+    """log P(topic, what is seen, the end): `(T,)`, or `(B, T)` for padded rows of ids. [MASK] is summed out.
 
     With `channel`, the sentence was corrupted as in `posterior`.
     """
@@ -184,7 +179,7 @@ def messages(grammar: Grammar, likelihoods: Tensor, topics: Tensor | None = None
     layers = _layers(grammar, length)
     if not len(layers[0]):
         raise ValueError(f"sentence: the grammar has no sentence of {length} words")
-    alphas = [_initial(grammar).expand(batch, -1).T]  # (Q, B)
+    alphas = [initial(grammar).expand(batch, -1).T]  # (Q, B)
     if topics is not None:
         alphas[0] = alphas[0].index_copy(0, torch.arange(len(grammar.topics)), topics.T)
     log_total = torch.zeros(batch, dtype=torch.float64)
@@ -230,7 +225,8 @@ def _normalised(weights: Tensor) -> Tensor:
     return weights / weights.sum(-1, keepdim=True).clamp_min(TINY)
 
 
-def _initial(grammar: Grammar) -> Tensor:
+def initial(grammar: Grammar) -> Tensor:
+    """How likely a sentence is to start at each node: the topics are the first ones."""
     alpha = torch.zeros(grammar.node_end.numel(), dtype=torch.float64)  # (Q,)
     alpha[: len(grammar.topics)] = grammar.topic_prior
     return alpha
@@ -249,7 +245,7 @@ def _layers(grammar: Grammar, length: int) -> tuple[Tensor, ...]:
         reach = torch.zeros_like(ahead[-1])
         reach[source[ahead[-1][target]]] = True
         ahead.append(reach)
-    behind = _initial(grammar) > 0
+    behind = initial(grammar) > 0
     layers = []
     for reach in reversed(ahead):
         arcs = (behind[source] & reach[target]).nonzero().squeeze(1)  # (A_i,)

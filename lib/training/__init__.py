@@ -13,36 +13,14 @@ examples     labelled sentences as the tensors that fine-tuning reads
 """
 
 from lib.training.data import Batch, GrammarSource, TextSource
-from lib.training.fine_tuning import accuracy, fine_tune, labelled, predict, with_pooler
+from lib.training.fine_tuning import accuracy, fine_tune, labelled, predict
 from lib.training.loop import HeldOut, Trainer, evaluate, hold_out, read_log, train
 from lib.training.objectives import OBJECTIVES, Masked, MaskedPairs, NextWord, predictions
 from lib.training.optimizers import Recipe
 from lib.training.processes import World, joined
 from lib.training.saved import load_model, save_model
 
-__all__ = [
-    "OBJECTIVES",
-    "Batch",
-    "GrammarSource",
-    "HeldOut",
-    "Masked",
-    "MaskedPairs",
-    "NextWord",
-    "Recipe",
-    "TextSource",
-    "Trainer",
-    "World",
-    "accuracy",
-    "evaluate",
-    "fine_tune",
-    "hold_out",
-    "joined",
-    "labelled",
-    "load_model",
-    "predict",
-    "predictions",
-    "read_log",
-    "save_model",
-    "train",
-    "with_pooler",
-]
+__all__ = ["Batch", "GrammarSource", "TextSource", "World", "joined"]
+__all__ += ["OBJECTIVES", "Masked", "MaskedPairs", "NextWord", "predictions"]
+__all__ += ["HeldOut", "Recipe", "Trainer", "evaluate", "hold_out", "read_log", "train"]
+__all__ += ["accuracy", "fine_tune", "labelled", "load_model", "predict", "save_model"]

@@ -24,23 +24,21 @@ from lib.vocabulary import pad
 Words = Sequence[str]
 
 
-def classified(
-    examples: Sequence[Classified], labels: Sequence[str], grammar: Grammar = PORTUGUESE
-) -> Labelled:
+def classified(examples: Sequence[Classified], labels: Sequence[str]) -> Labelled:
     """One sentence, one class."""
-    rows = [frame_words(grammar, e.words) for e in examples]
+    rows = [frame_words(PORTUGUESE, e.words) for e in examples]
     return labelled(rows, label_numbers(examples, labels))
 
 
-def paired(examples: Sequence[Pair], labels: Sequence[str], grammar: Grammar = PORTUGUESE) -> Labelled:
+def paired(examples: Sequence[Pair], labels: Sequence[str]) -> Labelled:
     """Two sentences in one row, one class."""
-    rows = [frame_words(grammar, e.first, e.second) for e in examples]
+    rows = [frame_words(PORTUGUESE, e.first, e.second) for e in examples]
     return with_segments(rows, label_numbers(examples, labels), [len(e.first) + 2 for e in examples])
 
 
-def answered(examples: Sequence[Question], grammar: Grammar = PORTUGUESE) -> Labelled:
+def answered(examples: Sequence[Question]) -> Labelled:
     """A question and its context in one row; the target is the first and the last token of the answer."""
-    rows = [frame_words(grammar, e.question, e.context) for e in examples]
+    rows = [frame_words(PORTUGUESE, e.question, e.context) for e in examples]
     starts = torch.tensor([len(e.question) + 2 for e in examples])  # the first token of the context
     ends = torch.tensor([[e.start, e.stop - 1] for e in examples]) + starts[:, None]  # (B, 2)
     made = with_segments(rows, ends, starts.tolist())

@@ -6,7 +6,6 @@ of an answer (`SpanHead`).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -96,15 +95,6 @@ def like_lengths(lengths: Tensor, batch: int, g: torch.Generator, window: int = 
     return [batches[i] for i in torch.randperm(len(batches), generator=g)]
 
 
-def with_pooler(encoder: Encoder) -> Encoder:
-    """A copy of the encoder with a new pooler, which a model of masked words alone does not have."""
-    grown = Encoder(replace(encoder.config, pooler=True))
-    odd = grown.load_state_dict(encoder.state_dict(), strict=False)
-    if odd.unexpected_keys or any(not name.startswith("pooler.") for name in odd.missing_keys):
-        raise ValueError(f"encoder does not fit its own configuration: {odd}")
-    return grown
-
-
 def freeze_parts(encoder: Encoder, freeze: int | str) -> list[nn.Parameter]:
     """Take the frozen parameters out of training, and return them."""
     blocks = len(encoder.blocks)
@@ -161,8 +151,8 @@ def span_places(examples: Labelled) -> Tensor:
     return examples.real if examples.allowed is None else examples.allowed & examples.real
 
 
-def labelled(rows: Sequence[Sequence[int]], target: Tensor, pad_id: int = PAD, **fields) -> Labelled:
+def labelled(rows: Sequence[Sequence[int]], target: Tensor, pad_id: int = PAD) -> Labelled:
     """Padded `Labelled` sentences from lists of ids."""
     ids = pad([torch.tensor(row) for row in rows], pad_id)
     real = torch.arange(ids.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
-    return Labelled(ids, real, target, **fields)
+    return Labelled(ids, real, target)

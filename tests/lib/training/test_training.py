@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lib.corpus import log_probability
+from lib.corpus import topic_log_joint
 from lib.corpus.entropy import sentence_table
 from lib.corruption import epoch_generator
 from lib.heads import PairHead, SequenceHead, SpanHead, TokenHead
@@ -35,7 +35,6 @@ from lib.training import (
     read_log,
     save_model,
     train,
-    with_pooler,
 )
 from lib.training.data import fill_blocks, generator
 from lib.training.fine_tuning import Labelled
@@ -89,7 +88,7 @@ def test_sentences_of_a_grammar_are_framed():
     for row in GrammarSource(TOY, 64, 0).sentences(5):
         words = row[row != PAD]
         assert words[0] == CLS and words[-1] == SEP
-        assert log_probability(TOY, words[1:-1]).isfinite()
+        assert topic_log_joint(TOY, words[1:-1]).logsumexp(-1).isfinite()
 
 
 def test_pairs_of_a_grammar_are_neighbours_or_strangers():
@@ -192,7 +191,7 @@ def test_the_causal_floor_of_a_sentence_is_its_log_probability():
     )
     for row, total in zip(source.sentences(0), per_sentence, strict=True):
         words = row[(row != PAD) & (row != CLS) & (row != SEP)]
-        assert torch.allclose(-log_probability(TOY, words), total)
+        assert torch.allclose(-topic_log_joint(TOY, words).logsumexp(-1), total)
 
 
 def test_the_masked_floor_is_bayes_rule_over_all_sentences():
@@ -484,7 +483,7 @@ def sentences(count: int = 64) -> list[list[int]]:
 
 def fresh_encoder():
     torch.manual_seed(1)
-    return with_pooler(toy_objective("mlm").model.encoder)
+    return toy_objective("mlm+nsp").model.encoder
 
 
 def ids_of(*words: str) -> list[int]:
