@@ -21,7 +21,7 @@ probability 0 costs +inf. NaN has none: whatever would lead to it is an error.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import torch
 from torch import Tensor
@@ -105,7 +105,11 @@ def to_nats(bits: Measure) -> Measure:
     return bits * math.log(2)
 
 
-def perplexity(loss: Measure) -> Measure:
+@overload
+def perplexity(loss: float) -> float: ...
+@overload
+def perplexity(loss: Tensor) -> Tensor: ...
+def perplexity(loss: float | Tensor) -> float | Tensor:
     """exp(loss) for a mean cross-entropy in nats: the number of equally likely words it amounts to."""
     checks.nats("loss", loss)
     nats = torch.as_tensor(loss, dtype=None if isinstance(loss, Tensor) else torch.float64)
