@@ -66,7 +66,8 @@ class Checkpoints:
             tensors = load(data)
         except SafetensorError as error:
             raise CheckpointError(f"{path.name}: not a safetensors file ({error})") from None
-        run = _metadata(data).get("run")
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        run = header.get("__metadata__", {}).get("run")
         if run != self.run:
             raise CheckpointError(f"{path.name}: belongs to run {run}, and this is run {self.run}")
         if "step" not in tensors or int(tensors["step"]) != int(name[1]):
@@ -85,8 +86,3 @@ class Checkpoints:
                 refused(error)
                 path.rename(path.with_name(f"refused-{path.name}"))
         return None
-
-
-def _metadata(data: bytes) -> dict[str, str]:
-    length = int.from_bytes(data[:8], "little")
-    return json.loads(data[8 : 8 + length]).get("__metadata__", {})

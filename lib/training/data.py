@@ -115,8 +115,7 @@ class TextSource:
             raise ValueError("the text must hold two paragraphs or more, one of them with two sentences")
         pairs = []
         while len(pairs) < self.batch:
-            at = int(torch.randint(len(together), (), generator=draw))
-            document = together[at]
+            document = together[int(torch.randint(len(together), (), generator=draw))]
             first = int(torch.randint(len(document) - 1, (), generator=draw))
             other = self.documents[int(torch.randint(len(self.documents), (), generator=draw))]
             if other is not document:
@@ -127,8 +126,8 @@ class TextSource:
         """Which block is the i-th to be read, counting through all epochs."""
         epoch, position = divmod(i, len(self.blocks))
         if self._order[0] != epoch:
-            order = torch.randperm(len(self.blocks), generator=generator(self.seed, "order", epoch))
-            self._order = epoch, order
+            draw = generator(self.seed, "order", epoch)
+            self._order = epoch, torch.randperm(len(self.blocks), generator=draw)
         return int(self._order[1][position])
 
 
@@ -143,16 +142,14 @@ def fill_blocks(documents: Sequence[Document], size: int, pad_id: int = PAD) -> 
     checks.integer("size", size, 1)
     blocks: list[list[int]] = []
     for document in documents:
-        row: list[int] = []
+        blocks.append([])
         for sentence in document:
-            pieces = [list(sentence[i : i + size]) for i in range(0, len(sentence), size)]
-            for piece in pieces:
-                if row and len(row) + len(piece) > size:
-                    blocks.append(row)
-                    row = []
-                row = row + piece
-        if row:
-            blocks.append(row)
-    if not blocks:
+            for i in range(0, len(sentence), size):
+                piece = sentence[i : i + size]
+                if len(blocks[-1]) + len(piece) > size:
+                    blocks.append([])
+                blocks[-1].extend(piece)
+    rows = [torch.tensor(block) for block in blocks if block]
+    if not rows:
         raise ValueError("documents hold no token at all: there is nothing to train on")
-    return pad([torch.tensor(b) for b in blocks], pad_id)
+    return pad(rows, pad_id)
