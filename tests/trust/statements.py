@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from tests.marks import marked
 from tests.trust.pages import ROOT
 from trust.notebooks import tags
 from trust.pages import Page
@@ -50,16 +51,11 @@ def labels_of_cells(page: Page) -> tuple[list[str], list[str]]:
 def labels_of_tests(folder: Path) -> tuple[list[str], list[str]]:
     """The labels that property tests carry, and a problem for each marked test without @given or assert."""
     labels, found = [], []
-    for path in sorted(folder.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            calls = [(ast.unparse(d.func), d) for d in node.decorator_list if isinstance(d, ast.Call)]
-            own = [ast.literal_eval(d.args[0]) for name, d in calls if name == "pytest.mark.statement"]
-            labels += own
-            driven = any(name.endswith("given") for name, _ in calls)
-            if own and not (driven and asserts(ast.unparse(ast.Module(node.body, [])))):
-                found.append(f"{path.name}::{node.name}: marks a statement; it needs @given and an assert")
+    for label, path, test in marked("statement", folder):
+        labels.append(label)
+        driven = any(ast.unparse(d).partition("(")[0].endswith("given") for d in test.decorator_list)
+        if not (driven and asserts(ast.unparse(ast.Module(test.body, [])))):
+            found.append(f"{path.name}::{test.name}: marks a statement; it needs @given and an assert")
     return labels, found
 
 

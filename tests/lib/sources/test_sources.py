@@ -13,7 +13,7 @@ from lib.sources import AGREES, CORRECTED, compare, example, example_ids, judge,
 from lib.sources.catalog import DATA, flatten, load_examples
 from lib.sources.errata import figure_cards, load_statements, statement_cards, statements, summary
 from lib.sources.printed import parse, parse_all
-from tests.marks import words_of_mark
+from tests.marks import marked
 
 DOCUMENTS = ("01", "02", "03", "04")
 
@@ -267,7 +267,7 @@ def test_unknown_documents_are_refused():
 
 def test_every_corrected_statement_is_guarded_by_a_test():
     stated = {statement.id for entries in load_statements().values() for statement in entries}
-    assert set(words_of_mark("guards")) == stated
+    assert {word for word, *_ in marked("guards")} == stated
 
 
 def test_the_errata_quotes_the_documents_only_briefly():
