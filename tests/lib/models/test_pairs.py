@@ -35,15 +35,10 @@ def test_the_next_sentence_is_told_near_the_exact_floor(model):
 def test_the_senses_of_a_word_are_clusters(model):
     uses = [e for e in tasks.senses("test", 500) if "manga" in e.words]
     senses = torch.tensor([e.tags[e.words.index("manga")] == "fruta" for e in uses])
+    rows = [torch.tensor([frame_words(PORTUGUESE, e.words)]) for e in uses]
+    places = [1 + e.words.index("manga") for e in uses]
     with torch.no_grad():
-        vectors = torch.stack(
-            [
-                model.model.encoder(torch.tensor([frame_words(PORTUGUESE, e.words)]))[
-                    0, 1 + e.words.index("manga")
-                ]
-                for e in uses
-            ]
-        )
-    told = separation(cosines(vectors), senses)
+        vectors = [model.model.encoder(row)[0, i] for row, i in zip(rows, places, strict=True)]
+    told = separation(cosines(torch.stack(vectors)), senses)
     # Two uses of one sense are at most half as far apart as two of different senses.
     assert 1 - told.same < (1 - told.across) / 2 and told.neighbours >= 0.95 * len(uses)
