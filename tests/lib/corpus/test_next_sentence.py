@@ -7,18 +7,11 @@ from collections import Counter
 import pytest
 import torch
 
-from lib.corpus import (
-    PORTUGUESE,
-    Grammar,
-    next_sentence_floor,
-    next_sentence_posterior,
-    pair_posterior,
-    paragraphs,
-    posterior,
-    sample,
-)
+from lib.corpus import PORTUGUESE, Grammar, paragraphs, posterior, sample
+from lib.corpus.next_sentence import next_sentence_floor, next_sentence_posterior, pair_posterior
 from lib.corruption import MASK_ONLY, Channel
 from lib.vocabulary import SPECIAL_TOKENS
+from tests.refusals import refuses
 
 RULES = {
     "S": [(3, "X"), (1, "Y")],
@@ -44,40 +37,37 @@ def joint_table():
     return table
 
 
-@pytest.fixture(scope="module")
-def grammar():
-    return Grammar(RULES, topics=("X", "Y"))
+GRAMMAR, TABLE = Grammar(RULES, topics=("X", "Y")), joint_table()
 
 
-def test_label_equals_brute_force(grammar):
-    table = joint_table()
-    assert sum(table.values()) == pytest.approx(1)
-    for first, second in {key[:2] for key in table}:
-        yes, no = table[first, second, True], table[first, second, False]
-        found = next_sentence_posterior(grammar, *(grammar.encode(x)[None] for x in (first, second)))
+def test_label_equals_brute_force():
+    assert sum(TABLE.values()) == pytest.approx(1)
+    for first, second in {key[:2] for key in TABLE}:
+        yes, no = TABLE[first, second, True], TABLE[first, second, False]
+        found = next_sentence_posterior(GRAMMAR, *(GRAMMAR.encode(x)[None] for x in (first, second)))
         assert found.item() == pytest.approx(yes / (yes + no), abs=1e-12)
 
 
-def test_words_and_label_of_a_corrupted_pair_equal_brute_force(grammar):
-    channel, table = Channel(0.6, 0.2, 0.2), joint_table()
-    words = grammar.vocabulary[len(SPECIAL_TOKENS) :]
+def test_words_and_label_of_a_corrupted_pair_equal_brute_force():
+    channel = Channel(0.6, 0.2, 0.2)
+    words = GRAMMAR.vocabulary[len(SPECIAL_TOKENS) :]
 
     def chance(seen, word, rate):
         selected = 0.6 if seen == "[MASK]" else 0.2 / len(words) + 0.2 * (seen == word)
         return rate * selected + (1 - rate) * (seen == word)
 
     for seen in itertools.product(("[MASK]", *words), repeat=4):
-        first, second = (grammar.encode(seen[i : i + 2])[None] for i in (0, 2))
-        of_first, of_second, follows = pair_posterior(grammar, first, second, channel, rate=0.4)
+        first, second = (GRAMMAR.encode(seen[i : i + 2])[None] for i in (0, 2))
+        of_first, of_second, follows = pair_posterior(GRAMMAR, first, second, channel, rate=0.4)
         rows = torch.cat([of_first[0], of_second[0]])
         label = Counter()
         for i in range(4):
-            expected = torch.zeros(len(grammar), dtype=torch.float64)
-            for (one, other, is_next), p in table.items():
+            expected = torch.zeros(len(GRAMMAR), dtype=torch.float64)
+            for (one, other, is_next), p in TABLE.items():
                 pair = (*one.split(), *other.split())
                 rates = [1.0 if j == i else 0.4 for j in range(4)]
                 weight = math.prod(map(chance, seen, pair, rates)) * p
-                expected[grammar.vocabulary.ids[pair[i]]] += weight
+                expected[GRAMMAR.vocabulary.ids[pair[i]]] += weight
                 label[is_next] += math.prod(map(chance, seen, pair, [0.4] * 4)) * p
             torch.testing.assert_close(rows[i], expected / expected.sum())
         assert follows.item() == pytest.approx(label[True] / (label[True] + label[False]), abs=1e-12)
@@ -112,20 +102,18 @@ def _padded(ids, longest=16):
     return torch.nn.functional.pad(ids, (0, longest - ids.shape[1]))
 
 
-def test_floor_of_the_label_agrees_with_brute_force(grammar):
-    table = joint_table()
+def test_floor_of_the_label_agrees_with_brute_force():
     expected = 0.0
-    for first, second in {key[:2] for key in table}:
-        pair = [table[first, second, label] for label in (True, False)]
+    for first, second in {key[:2] for key in TABLE}:
+        pair = [TABLE[first, second, label] for label in (True, False)]
         expected -= sum(p * math.log(p / sum(pair)) for p in pair if p)
-    floor = next_sentence_floor(grammar, 8000)
+    floor = next_sentence_floor(GRAMMAR, 8000)
     assert abs(floor.value - expected) < 2 * floor.half_width
     assert floor.half_width < 0.02
 
 
-def test_bad_pairs_are_refused():
-    nonsense = PORTUGUESE.encode("banco banco banco banco banco")[None]
-    with pytest.raises(ValueError, match="probability zero"):
-        next_sentence_posterior(PORTUGUESE, nonsense, nonsense)
-    with pytest.raises(ValueError, match="pairs"):
-        next_sentence_floor(PORTUGUESE, 3)
+NONSENSE = PORTUGUESE.encode("banco banco banco banco banco")[None]
+test_bad_pairs_are_refused = refuses(
+    (lambda: next_sentence_posterior(PORTUGUESE, NONSENSE, NONSENSE), "probability zero"),
+    (lambda: next_sentence_floor(PORTUGUESE, 3), "pairs"),
+)

@@ -7,24 +7,17 @@ from collections import defaultdict
 import pytest
 import torch
 
-from lib.corpus import (
-    PORTUGUESE,
-    ambiguous_words,
-    bidirectional_floor,
-    causal_floor,
+from lib.corpus import PORTUGUESE, ambiguous_words, paragraphs, sample
+from lib.corpus.entropy import bidirectional_floor, causal_floor, length_distribution, mlm_floor
+from lib.corpus.inference import (
     leave_one_out,
-    mlm_floor,
     next_word,
-    paragraphs,
     posterior,
-    sample,
     topic_log_joint,
 )
-from lib.corpus.entropy import length_distribution
-from lib.corpus.inference import evidence
 from lib.corruption import BERT_CHANNEL, MASK_ONLY, mask_tokens
 from lib.losses import IGNORE_INDEX
-from lib.vocabulary import MASK, PAD, SPECIAL_TOKENS
+from lib.vocabulary import PAD, SPECIAL_TOKENS
 from tests.randomness import seeded
 
 FEMININE = {"a", "as", "uma", "essa", "essas", "duas", "algumas", "da", "das", "na", "nas"}
@@ -190,17 +183,6 @@ def _loss_minus_entropy(probabilities, ids):
     return loss - torch.special.entr(probabilities).sum(-1)
 
 
-def test_channel_is_the_one_that_corruption_draws():
-    """Two views of one channel: `lib.corruption` draws it, the corpus reads it backwards."""
-    ids = torch.tensor([[MASK, 7, 9]])
-    vocabulary = PORTUGUESE.vocabulary
-    selected, unknown = evidence(PORTUGUESE, ids, BERT_CHANNEL, rate=0.15)
-    words = vocabulary.ordinary_ids
-    for rate, found in ((1.0, selected), (0.15, unknown)):
-        likelihood = BERT_CHANNEL.likelihood(ids[0][:, None], words[None, :], vocabulary, rate)
-        torch.testing.assert_close(found[0][:, words], likelihood)
-
-
 @pytest.fixture(scope="module")
 def exact_floors():
     return {
@@ -226,14 +208,3 @@ def test_both_sides_are_worth_more_than_the_left(exact_floors):
     # The more is hidden, the less is known; a word kept or replaced still says something.
     assert floors["both"].value < floors["mlm"].value < floors["causal"].value
     assert floors["channel"].value < floors["mlm"].value + floors["mlm"].half_width
-
-
-def test_all_words_hidden_is_no_context_at_all():
-    """With every word hidden the posterior is the distribution of words at that place for that length."""
-    rows = sample(PORTUGUESE, 20_000, seed=9)
-    six = rows.ids[rows.lengths == 6][:, :6]
-    prior = posterior(PORTUGUESE, torch.full((6,), MASK))
-    torch.testing.assert_close(prior.sum(-1), torch.ones(6, dtype=torch.float64))
-    counts = torch.stack([six[:, i].bincount(minlength=len(PORTUGUESE)) for i in range(6)])
-    error = (counts / len(six) - prior).abs()
-    assert (error < 5 * (prior * (1 - prior) / len(six)).sqrt() + 1e-3).all()

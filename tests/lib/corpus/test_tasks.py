@@ -7,21 +7,20 @@ from collections import Counter
 import pytest
 
 from lib.corpus import PORTUGUESE, sample, tasks, topic_log_joint
+from tests.refusals import refuses
 
-MAKERS = [
-    tasks.topics,
-    tasks.sentiments,
-    tasks.parts_of_speech,
-    tasks.entities,
-    tasks.senses,
-    tasks.entailments,
-    tasks.questions,
-]
+MAKERS = ["topics", "sentiments", "parts_of_speech", "entities", "senses", "entailments", "questions"]
+VERBS = {
+    PORTUGUESE.vocabulary[word]
+    for name, row in zip(PORTUGUESE.classes, PORTUGUESE.emission, strict=True)
+    if name.startswith("VERB ")
+    for word in row.nonzero().flatten().tolist()
+}
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_splits_never_meet_and_seeds_repeat(make):
-    inputs = {}
+@pytest.mark.parametrize("name", MAKERS)
+def test_splits_never_meet_and_seeds_repeat(name):
+    make, inputs = getattr(tasks, name), {}
     for split, seed in (("train", 1), ("dev", 2), ("test", 3)):
         examples = make(split, 300, seed)
         assert len(examples) == 300
@@ -105,18 +104,10 @@ def test_answers_are_spans_that_the_question_leaves_out():
         place_or_time = {"no", "na", "em", "ontem", "hoje", "de", "à"}
         assert (example.answer[0] in place_or_time) == (example.question[0] in ("onde", "quando"))
         # The verb asked about occurs once in the context, so no other sentence answers.
-        [verb] = [w for w in example.question if PORTUGUESE_VERBS.get(w)]
+        [verb] = [w for w in example.question if w in VERBS]
         assert example.context.count(verb) == 1
     assert set(kinds) == {"quem", "o", "onde", "quando"}
     assert min(kinds.values()) > 50
-
-
-PORTUGUESE_VERBS = {
-    PORTUGUESE.vocabulary[word]: True
-    for name, row in zip(PORTUGUESE.classes, PORTUGUESE.emission, strict=True)
-    if name.startswith("VERB ")
-    for word in row.nonzero().flatten().tolist()
-}
 
 
 def test_topic_labels_are_possible_given_the_words():
@@ -125,8 +116,6 @@ def test_topic_labels_are_possible_given_the_words():
         assert joint[PORTUGUESE.topics.index(example.label)].isfinite()
 
 
-def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="split"):
-        tasks.topics("validation", 3)
-    with pytest.raises(ValueError, match="count"):
-        tasks.questions("dev", 0)
+test_bad_arguments_are_named = refuses(
+    (lambda: tasks.topics("validation", 3), "split"), (lambda: tasks.questions("dev", 0), "count")
+)
