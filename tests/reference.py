@@ -32,20 +32,21 @@ ARCHITECTURES = {
 }
 
 
-def randomise(model: torch.nn.Module, seed: int, scale: float = 0.2) -> torch.nn.Module:
+def randomise(model: torch.nn.Module, seed: int) -> torch.nn.Module:
     """Random weights far from their initial values, biases and norms included: every tensor must matter."""
     g = seeded(seed)
     with torch.no_grad():
         for p in model.parameters():
-            p.add_(torch.randn(p.shape, generator=g) * scale)
+            p.add_(torch.randn(p.shape, generator=g) * 0.2)
     return model
 
 
-def reference(name: str, seed: int = 0, attention: str = "eager", **changes) -> torch.nn.Module:
+def reference(
+    name: str, seed: int = 0, kind: type = transformers.AutoModel, attention: str = "eager", **changes
+) -> torch.nn.Module:
     config = type(ARCHITECTURES[name])(**ARCHITECTURES[name].to_dict() | changes)
     torch.manual_seed(seed)
-    model = transformers.AutoModel.from_config(config, attn_implementation=attention)
-    return randomise(model, seed).eval()
+    return randomise(kind.from_config(config, attn_implementation=attention), seed).eval()
 
 
 def ours(model: torch.nn.Module) -> Encoder:

@@ -13,7 +13,8 @@ from lib.generation import Cache, generate
 from lib.heads import CausalLM
 from lib.weights import causal_lm_from
 from tests.randomness import seeded
-from tests.reference import ARCHITECTURES, randomise
+from tests.reference import randomise, reference
+from tests.refusals import refuses
 
 SMALL = Config(31, d=12, layers=2, heads=3, positions=24, segments=0, pad_id=None, causal=True)
 
@@ -46,14 +47,13 @@ def test_cached_states_are_those_of_the_whole():
 
 
 def test_greedy_generation_equals_the_reference():
-    config = ARCHITECTURES["gpt-1"]
-    reference = randomise(transformers.OpenAIGPTLMHeadModel(config), 0).eval()
-    model = causal_lm_from(config.to_dict(), reference.state_dict())
+    theirs = reference("gpt-1", kind=transformers.AutoModelForCausalLM)
+    model = causal_lm_from(theirs.config.to_dict(), theirs.state_dict())
     ids = torch.tensor([[5, 9, 3], [1, 60, 2]])
     tokens = ids
     with torch.no_grad():
         for _ in range(20):
-            tokens = torch.cat((tokens, reference(tokens).logits[:, -1].argmax(-1, keepdim=True)), 1)
+            tokens = torch.cat((tokens, theirs(tokens).logits[:, -1].argmax(-1, keepdim=True)), 1)
     assert torch.equal(generate(model, ids, 20), tokens)
 
 
@@ -79,16 +79,18 @@ def test_a_row_ends_with_its_end_and_never_holds_what_may_not_be_written():
     assert (ids[after] == 0).all() and ((ids == 3).sum(1) <= 1).all()
 
 
-def test_bad_input_is_named():
-    model, ids = causal_lm(), torch.ones(1, 4, dtype=torch.long)
-    with pytest.raises(ValueError, match=r"26 tokens in all.*positions for 24"):
-        generate(model, ids, 22)
-    with pytest.raises(ValueError, match=r"model\.eval\(\)"):
-        generate(causal_lm().train(), ids, 1)
-    cache = Cache(model.encoder, 1, 5)
-    cache.read(model.encoder, ids)
-    with pytest.raises(ValueError, match="one new token"):
-        cache.read(model.encoder, ids)
-    cache.read(model.encoder, ids[:, :1])
-    with pytest.raises(ValueError, match="room for 5 tokens"):
-        cache.read(model.encoder, ids[:, :1])
+MODEL, IDS = causal_lm(), torch.ones(1, 4, dtype=torch.long)
+
+
+def read_in_turn(*sizes: int) -> None:
+    cache = Cache(MODEL.encoder, 1, 5)
+    for size in sizes:
+        cache.read(MODEL.encoder, IDS[:, :size])
+
+
+test_bad_input_is_named = refuses(
+    (lambda: generate(MODEL, IDS, 22), r"26 tokens in all.*positions for 24"),
+    (lambda: generate(causal_lm().train(), IDS, 1), r"model\.eval\(\)"),
+    (lambda: read_in_turn(4, 4), "one new token"),
+    (lambda: read_in_turn(4, 1, 1), "room for 5 tokens"),
+)

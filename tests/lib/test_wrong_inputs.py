@@ -13,21 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from lib import (
-    attention,
-    corruption,
-    generation,
-    heads,
-    losses,
-    pairs,
-    parameters,
-    tokenizer,
-    vocabulary,
-    weights,
-)
+from lib import attention, corruption, generation, heads, losses, pairs, parameters, tokenizer, weights
 from lib.attention import Trace
 from lib.encoder import Config, Encoder
 from lib.presets import preset
+from lib.vocabulary import SPECIAL_TOKENS, Vocabulary
 from tests.randomness import seeded
 
 LIB = Path(attention.__file__).parent
@@ -38,7 +28,7 @@ LABELS = torch.where(IDS > 9, IDS, -100)
 REAL = torch.ones(2, 6, dtype=torch.bool)
 Q = torch.randn(2, 3, 4, generator=seeded())
 SCORES = Q.reshape(2, 12)[:, :6]
-VOCABULARY = vocabulary.Vocabulary.of_size(20)
+VOCABULARY = Vocabulary.of_size(20)
 PAIRS = [pairs.SentencePair([5], [6], 0)]
 WORDS = tokenizer.Tokenizer(["o", "gat", "##o"])
 NAN = math.nan
@@ -66,15 +56,12 @@ def cases():
     yield attention.softmax, {"scores": Q}, {"scores": FLOATS}
     yield attention.attention, qkv, wrong_qkv | {"scale": ("x", NAN)}
     yield attention.fused_attention, qkv, wrong_qkv | {"dropout": SHARE, "causal": (None, *FLAG)}
-    for name in ("vocab_size", "d", "layers", "heads", "positions", "segments"):
-        yield Config, {"vocab_size": 20}, {name: COUNT}
+    sizes = dict.fromkeys(("vocab_size", "d", "layers", "heads", "positions"), (*COUNT, 0))
+    yield Config, {"vocab_size": 20}, sizes | {"segments": COUNT}
     flags = ("causal", "pre_norm", "embedding_norm", "pooler", "count_real_positions")
-    others = {"dropout": (*SHARE, True), "norm_eps": SHARE, "pad_id": (*COUNT[1:], 20), "d_ff": COUNT[1:]}
-    yield (
-        Config,
-        {"vocab_size": 20},
-        dict.fromkeys(flags, FLAG) | others | {"activation": (*OBJECT, ["gelu"])},
-    )
+    others = {"dropout": (*SHARE, True, 1.0), "norm_eps": (*SHARE, 0.0), "activation": (*OBJECT, ["gelu"])}
+    others |= {"pad_id": (*COUNT[1:], 20), "d_ff": COUNT[1:]}
+    yield Config, {"vocab_size": 20}, dict.fromkeys(flags, FLAG) | others
     yield preset, {"name": "minilm"}, {"name": (*OBJECT, ["minilm"])}
     yield Encoder, {"config": SMALL}, {"config": (*OBJECT, "bert-base")}
     optional = {"segments": INTEGERS[1:], "positions": INTEGERS[1:], "mask": BOOLEANS}
@@ -124,14 +111,11 @@ def cases():
     wrong_ids = {"ids": INTEGERS, "vocabulary": OBJECT, "channel": (*OBJECT, (0.8, 0.1, 0.1))} | wrong
     words = {"word_ids": (*TENSOR, IDS.float(), IDS[:, :3])}
     corrupted = {"ids": IDS, "vocabulary": VOCABULARY} | source
-    wrong_tokens = (None, 5, "abc", [1], [""], ["a", "a"], [], vocabulary.SPECIAL_TOKENS)
-    yield vocabulary.Vocabulary, {"tokens": ["a"]}, {"tokens": wrong_tokens}
-    yield vocabulary.Vocabulary.of_size, {"size": 20}, {"size": (*COUNT, 5)}
-    yield (
-        corruption.Channel,
-        {"mask": 1.0, "random": 0.0, "keep": 0.0},
-        dict.fromkeys(("mask", "keep"), SHARE),
-    )
+    wrong_tokens = (None, 5, "abc", [1], [""], ["a", "a"], [], SPECIAL_TOKENS)
+    yield Vocabulary, {"tokens": ["a"]}, {"tokens": wrong_tokens}
+    yield Vocabulary.of_size, {"size": 20}, {"size": (*COUNT, 5)}
+    channel = {"mask": 1.0, "random": 0.0, "keep": 0.0}
+    yield corruption.Channel, channel, dict.fromkeys(("mask", "keep"), SHARE)
     yield corruption.mask_tokens, corrupted, wrong_ids | {"selection": OBJECT}
     yield corruption.mask_words, corrupted | {"word_ids": IDS}, wrong_ids | words
     yield corruption.mask_spans, corrupted, wrong_ids | {"word_ids": words["word_ids"][1:]}

@@ -21,8 +21,8 @@ from tests.marks import checks_marked
 from tests.toy import TOY, toy_objective
 from tests.trust.pages import BOOK
 
-# Values for the tests that pytest would call once per parameter.
-ARGUMENTS = {"test_shares_are_those_of_the_channel": {"channel": BERT_CHANNEL}}
+# Values for the parameters of a test that pytest would call once for each.
+ARGUMENTS = {"channel": BERT_CHANNEL}
 
 
 @pytest.mark.catches("média de médias")
@@ -62,7 +62,7 @@ def test_the_check_catches_the_defect(name, monkeypatch):
     for check in CATCHERS[name]:
         install(CATALOGUE[name], check, monkeypatch)
         with pytest.raises(AssertionError):
-            check(**ARGUMENTS.get(check.__name__, {}))
+            check(**{name: ARGUMENTS[name] for name in inspect.signature(check).parameters})
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
