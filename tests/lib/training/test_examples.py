@@ -1,10 +1,9 @@
 """The grammar's tasks as tensors: rows as BERT builds them, labels and answers where they belong."""
 
-import pytest
-
 from lib.corpus import PORTUGUESE, tasks
 from lib.training.examples import answered, classified, paired
 from lib.vocabulary import CLS, PAD, SEP
+from tests.refusals import refuses
 
 WORDS = PORTUGUESE.vocabulary
 
@@ -39,8 +38,7 @@ def test_the_answer_is_read_back_and_lies_where_it_is_allowed():
         assert tuple(WORDS[i] for i in row[allowed].tolist()) == e.context
 
 
-def test_a_label_that_is_not_listed_is_named():
-    with pytest.raises(ValueError, match="labels must hold every label"):
-        classified(tasks.topics("train", 20), PORTUGUESE.topics[:3])
-    with pytest.raises(ValueError, match="at least one"):
-        classified([], PORTUGUESE.topics)
+test_a_label_that_is_not_listed_is_named = refuses(
+    (lambda: classified(tasks.topics("train", 20), PORTUGUESE.topics[:3]), "labels must hold every label"),
+    (lambda: classified([], PORTUGUESE.topics), "at least one"),
+)

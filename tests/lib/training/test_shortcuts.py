@@ -8,20 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib.attention import padding_mask
-from lib.encoder import Config, Encoder
+from lib.encoder import Config
 from lib.heads import MaskedLM
-from lib.training.shortcuts import (
-    SHORT,
-    batches_by_tokens,
-    best_fit,
-    block_at,
-    encode_all,
-    fast_mlm_loss,
-    hidden_at,
-    pack,
-)
-from tests.randomness import seeded
+from lib.training import shortcuts
+from lib.training.shortcuts import batches_by_tokens, best_fit, block_at, encode_all, fast_mlm_loss, hidden_at
+from tests.randomness import SEEDS, seeded
 from tests.reference import randomise
+from tests.refusals import refuses
 
 SMALL = Config(31, d=12, layers=2, heads=3, positions=24, dropout=0.0)
 CONFIGS = {
@@ -31,6 +24,7 @@ CONFIGS = {
     "causal": replace(SMALL, causal=True),
     "roberta": replace(SMALL, pad_id=1, count_real_positions=True),
 }
+BATCHES = (st.integers(1, 5), st.integers(1, 16), SEEDS, st.sampled_from(["none", "right", "left"]))
 
 
 def masked_lm(config: Config, seed: int = 0) -> MaskedLM:
@@ -44,10 +38,7 @@ def batch(b: int, n: int, seed: int, side: str):
     lengths = torch.randint(0, n + 1, (b,), generator=g)
     lengths[0] = n
     mask = torch.arange(n) < lengths[:, None]
-    if side == "left":
-        mask = mask.flip(1)
-    if side == "none":
-        mask = torch.ones_like(mask)
+    mask = {"right": mask, "left": mask.flip(1), "none": torch.ones_like(mask)}[side]
     ids = torch.randint(3, 31, (b, n), generator=g).masked_fill(~mask, 1)
     selected = (torch.rand(b, n, generator=g) < 0.3) & mask
     selected[0, n // 2] = True
@@ -58,7 +49,7 @@ def batch(b: int, n: int, seed: int, side: str):
 @pytest.mark.guards("05.s5", "05.s6")
 @pytest.mark.parametrize("name", CONFIGS)
 @settings(max_examples=25)
-@given(st.integers(1, 5), st.integers(1, 16), st.integers(0, 999), st.sampled_from(["none", "right", "left"]))
+@given(*BATCHES)
 def test_loss_and_gradients_are_those_of_the_plain_version(name, b, n, seed, side):
     model = masked_lm(CONFIGS[name])
     arguments = batch(b, n, seed, side)
@@ -70,30 +61,10 @@ def test_loss_and_gradients_are_those_of_the_plain_version(name, b, n, seed, sid
     fast.backward()
     torch.testing.assert_close(fast, plain, atol=1e-12, rtol=0)
     got = {k: p.grad for k, p in model.named_parameters() if p.grad is not None}
-    assert got.keys() == expected.keys()
-    for key, gradient in got.items():
-        torch.testing.assert_close(gradient, expected[key], atol=1e-10, rtol=0, msg=key)
+    torch.testing.assert_close(got, expected, atol=1e-10, rtol=0)
 
 
-def test_thirty_steps_of_training_are_those_of_the_plain_version():
-    curves = []
-    for fast in (False, True):
-        model = masked_lm(SMALL).float().train()
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-        curve = []
-        for step in range(30):
-            arguments = batch(4, 16, step, "right")
-            loss = fast_mlm_loss(model, *arguments) if fast else model.loss(*arguments)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            curve.append(loss.item())
-        curves.append(curve)
-    assert curves[0][-1] < curves[0][0]
-    assert max(abs(a - b) for a, b in zip(*curves, strict=True)) < 1e-5
-
-
-@given(st.integers(1, 5), st.integers(1, 16), st.integers(0, 999), st.sampled_from(["none", "right", "left"]))
+@given(*BATCHES)
 def test_hidden_at_is_the_encoder_at_the_selected(b, n, seed, side):
     encoder = masked_lm(SMALL).encoder.eval()
     ids, labels, mask, segments = batch(b, n, seed, side)
@@ -135,7 +106,7 @@ def test_dropout_has_the_same_mean_loss():
 def test_packing_keeps_every_token_once_and_every_sentence_whole(lengths, flip):
     real = padding_mask(lengths, 12)[:, 0]
     real = real.flip(1) if flip else real
-    packed = pack(real)
+    packed = shortcuts.pack(real)
     held = packed[packed >= 0]
     assert sorted(held.tolist()) == real.flatten().nonzero().squeeze(1).tolist()
     for row in packed:
@@ -145,7 +116,8 @@ def test_packing_keeps_every_token_once_and_every_sentence_whole(lengths, flip):
             where = (row // 12 == sentence).nonzero().squeeze(1)
             assert (where.diff() == 1).all() and (row[where].diff() == 1).all()
     width, longest = packed.shape[1], max(lengths)
-    assert longest <= width <= longest * 1.25 or (width % longest == 0 and width <= min(SHORT, 4 * longest))
+    several = width % longest == 0 and width <= min(shortcuts.SHORT, 4 * longest)
+    assert longest <= width <= longest * 1.25 or several
     # Best-fit leaves at most one row half empty.
     assert ((packed >= 0).sum(1) * 2 <= packed.shape[1]).sum() <= 1
 
@@ -153,7 +125,7 @@ def test_packing_keeps_every_token_once_and_every_sentence_whole(lengths, flip):
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=60))
 def test_packing_is_never_longer_than_rows_of_the_longest_sentence(lengths):
     narrow, _ = best_fit(lengths, max(lengths))
-    assert pack(padding_mask(lengths)[:, 0]).numel() <= narrow * max(lengths)
+    assert shortcuts.pack(padding_mask(lengths)[:, 0]).numel() <= narrow * max(lengths)
 
 
 def test_block_at_is_the_block_at_the_selected_with_any_mask():
@@ -185,30 +157,27 @@ def test_batches_hold_every_sentence_once_and_respect_the_budget(lengths, budget
         assert len(group) == 1 or len(group) * max(lengths[i] for i in group) <= budget
 
 
-def test_bad_input_is_named():
-    model = masked_lm(SMALL)
-    ids, labels, mask, _ = batch(2, 6, 0, "right")
-    with pytest.raises(ValueError, match="labels select no position"):
-        fast_mlm_loss(model, ids, torch.full_like(ids, -100))
-    with pytest.raises(ValueError, match="labels must have the shape of ids"):
-        fast_mlm_loss(model, ids, labels[:1])
-    with pytest.raises(ValueError, match="mask must mark the real tokens"):
-        fast_mlm_loss(model, ids, labels, torch.ones(2, 6, 6, dtype=torch.bool))
-    with pytest.raises(ValueError, match="it also marks padding"):
-        hidden_at(model.encoder, ids, torch.ones_like(mask), mask & (torch.arange(6) < 5))
-    with pytest.raises(ValueError, match="selected must be boolean"):
-        hidden_at(model.encoder, ids, ids)
-    with pytest.raises(ValueError, match="ids must lie between"):
-        fast_mlm_loss(model, ids + 31, labels)
-    with pytest.raises(ValueError, match="budget must be an integer of at least 1"):
-        encode_all(model.encoder.eval(), [ids[0]], 0)
-    with pytest.raises(TypeError, match="sentences must hold vectors of ids"):
-        encode_all(model.encoder.eval(), [[1, 2]])
-    with pytest.raises(ValueError, match=r"encoder\.eval\(\)"):
-        encode_all(model.encoder.train(), [ids[0]])
-    with torch.no_grad():
-        model.head.bias[0] = torch.nan
-    with pytest.raises(ValueError, match="logits hold NaN"):
-        fast_mlm_loss(model, ids, labels, mask)
-    assert hidden_at(model.encoder, ids, torch.zeros_like(mask)).shape == (0, 12)
-    assert encode_all(Encoder(SMALL).eval(), []) == []
+def test_nothing_selected_and_no_sentences_give_nothing():
+    assert hidden_at(MODEL.encoder, IDS, torch.zeros_like(REAL)).shape == (0, 12)
+    assert encode_all(MODEL.encoder, []) == []
+
+
+MODEL, POISONED = masked_lm(SMALL).eval(), masked_lm(SMALL)
+with torch.no_grad():
+    POISONED.head.bias[0] = torch.nan
+IDS, LABELS, REAL, _ = batch(2, 6, 0, "right")
+SHORTER = REAL & (torch.arange(6) < 5)
+test_bad_input_is_named = refuses(
+    (lambda: fast_mlm_loss(MODEL, IDS, torch.full_like(IDS, -100)), "labels select no position"),
+    (lambda: fast_mlm_loss(MODEL, IDS, LABELS[:1]), "labels must have the shape of ids"),
+    (lambda: fast_mlm_loss(MODEL, IDS, LABELS, torch.ones(2, 6, 6).bool()), "mask must mark the real tokens"),
+    (lambda: hidden_at(MODEL.encoder, IDS, torch.ones_like(REAL), SHORTER), "it also marks padding"),
+    (lambda: hidden_at(MODEL.encoder, IDS, IDS), "selected must be boolean"),
+    (lambda: fast_mlm_loss(MODEL, IDS + 31, LABELS), "ids must lie between"),
+    (lambda: encode_all(MODEL.encoder, [IDS[0]], 0), "budget must be an integer of at least 1"),
+    (lambda: encode_all(POISONED.encoder.train(), [IDS[0]]), r"encoder\.eval\(\)"),
+    (lambda: fast_mlm_loss(POISONED, IDS, LABELS, REAL), "logits hold NaN"),
+)
+test_sentences_that_are_no_tensors_are_named = refuses(
+    (lambda: encode_all(MODEL.encoder, [[1, 2]]), "sentences must hold vectors of ids"), error=TypeError
+)

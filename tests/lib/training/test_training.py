@@ -17,30 +17,15 @@ from lib.corruption import epoch_generator
 from lib.heads import PairHead, SequenceHead, SpanHead, TokenHead
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.pairs import IS_NEXT
-from lib.training import (
-    OBJECTIVES,
-    Batch,
-    GrammarSource,
-    Recipe,
-    TextSource,
-    Trainer,
-    accuracy,
-    evaluate,
-    fine_tune,
-    hold_out,
-    labelled,
-    load_model,
-    predict,
-    predictions,
-    read_log,
-    save_model,
-    train,
-)
-from lib.training.data import fill_blocks, generator
-from lib.training.fine_tuning import Labelled
-from lib.training.optimizers import Muon, adamw, optimizers
+from lib.training.data import Batch, GrammarSource, TextSource, fill_blocks, generator
+from lib.training.fine_tuning import Labelled, accuracy, fine_tune, labelled, predict
+from lib.training.loop import Trainer, evaluate, hold_out, read_log, train
+from lib.training.objectives import OBJECTIVES, predictions
+from lib.training.optimizers import Muon, Recipe, adamw, optimizers
+from lib.training.saved import load_model, save_model
 from lib.vocabulary import CLS, MASK, PAD, SEP, Vocabulary
 from tests.randomness import seeded
+from tests.refusals import refuses
 from tests.toy import TOY, toy_objective
 
 torch.set_num_threads(1)
@@ -60,12 +45,6 @@ def advance(trainer: Trainer, steps: int) -> None:
 
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {name: t.clone() for name, t in trainer.state().items()}
-
-
-def assert_equal_states(one: dict, other: dict) -> None:
-    assert one.keys() == other.keys()
-    for name in one:
-        assert torch.equal(one[name], other[name]), f"{name} differs"
 
 
 # Data
@@ -186,31 +165,35 @@ def test_the_causal_floor_of_a_sentence_is_its_log_probability():
     objective, source = toy_objective("causal"), GrammarSource(TOY, 32, 0)
     batch = objective.draw(source, 0)
     lost = objective.floors(TOY, batch)["causal"]
-    per_sentence = torch.zeros(32, dtype=torch.float64).index_add_(
-        0, (batch.labels != IGNORE_INDEX).nonzero()[:, 0], lost
-    )
+    rows = (batch.labels != IGNORE_INDEX).nonzero()[:, 0]
+    per_sentence = torch.zeros(32, dtype=torch.float64).index_add_(0, rows, lost)
     for row, total in zip(source.sentences(0), per_sentence, strict=True):
         words = row[(row != PAD) & (row != CLS) & (row != SEP)]
         assert torch.allclose(-topic_log_joint(TOY, words).logsumexp(-1), total)
 
 
+def chances(objective, sentences, seen):
+    """For each sentence (S, n), the chance of what is seen at each place: if it may be selected, if it is."""
+    shown = nn.functional.pad(seen, (0, sentences.shape[1] - len(seen)), value=PAD)
+    fits = ((sentences != PAD) == (shown != PAD)).all(1, keepdim=True)
+    words = (shown.clamp(min=MASK), sentences.clamp(min=MASK + 1), TOY.vocabulary)
+    of_words = [objective.channel.likelihood(*words, rate) for rate in (objective.rate, 1.0)]
+    return [chance.where(fits & (shown != PAD), fits.double()) for chance in of_words]
+
+
 def test_the_masked_floor_is_bayes_rule_over_all_sentences():
     """Prior of every sentence times the likelihood of what the channel shows, with no forward-backward."""
-    objective, source = toy_objective("mlm"), GrammarSource(TOY, 24, 0)
-    batch = objective.draw(source, 1)
+    objective = toy_objective("mlm")
+    batch = objective.draw(GrammarSource(TOY, 24, 0), 1)
     sentences, prior = sentence_table(TOY)
     expected = []
     for ids, labels in zip(batch.ids, batch.labels, strict=True):
-        seen = ids[(ids != PAD) & (ids != CLS) & (ids != SEP)]
-        fits = ((sentences != PAD).sum(1) == len(seen)).nonzero().squeeze(1)
-        words = sentences[fits, : len(seen)]  # (S, n)
-        unknown = objective.channel.likelihood(seen, words, source.vocabulary, rate=objective.rate)
-        chosen = objective.channel.likelihood(seen, words, source.vocabulary)
+        unknown, chosen = chances(objective, sentences, ids[1 : ids.tolist().index(SEP)])
         for i in (labels != IGNORE_INDEX).nonzero().flatten().tolist():
             likelihood = unknown.clone()
             likelihood[:, i - 1] = chosen[:, i - 1]
-            joint = prior[fits] * likelihood.prod(1)
-            expected.append(-math.log(joint[words[:, i - 1] == labels[i]].sum() / joint.sum()))
+            joint = prior * likelihood.prod(1)
+            expected.append(-math.log(joint[sentences[:, i - 1] == labels[i]].sum() / joint.sum()))
     assert torch.allclose(objective.floors(TOY, batch)["mlm"], torch.tensor(expected, dtype=torch.float64))
 
 
@@ -227,24 +210,13 @@ def test_the_floors_of_pairs_are_bayes_rule_over_all_pairs():
     pairs = torch.stack([together, apart]) / 2  # (2, S, S): IS_NEXT, NOT_NEXT
     words, labels_lost = [], []
     for ids, labels, is_next in zip(batch.ids, batch.labels, batch.is_next, strict=True):
-        ends = (ids == SEP).nonzero().flatten().tolist()
-        unknown, chosen = [], []
-        for start, stop in ((1, ends[0]), (ends[0] + 1, ends[1])):
-            seen = torch.full((sentences.shape[1],), PAD)
-            seen[: stop - start] = ids[start:stop]
-            fits = ((sentences != PAD) == (seen != PAD)).all(1, keepdim=True)
-            at = [
-                objective.channel.likelihood(
-                    seen.clamp(min=MASK), sentences.clamp(min=MASK + 1), source.vocabulary, rate
-                ).where(fits & (seen != PAD), fits.double())
-                for rate in (objective.rate, 1.0)
-            ]
-            unknown.append(at[0])
-            chosen.append(at[1])
+        middle, end = (ids == SEP).nonzero().flatten().tolist()
+        both = (chances(objective, sentences, seen) for seen in (ids[1:middle], ids[middle + 1 : end]))
+        unknown, chosen = zip(*both, strict=True)
         weight = pairs * unknown[0].prod(1)[:, None] * unknown[1].prod(1)[None, :]
         labels_lost.append(-(weight.sum((1, 2)) / weight.sum())[is_next].log().item())
         for i in (labels != IGNORE_INDEX).nonzero().flatten().tolist():
-            half, place = (0, i - 1) if i < ends[0] else (1, i - ends[0] - 1)
+            half, place = (0, i - 1) if i < middle else (1, i - middle - 1)
             seen_at = [u.clone() for u in unknown]
             seen_at[half][:, place] = chosen[half][:, place]
             weight = (pairs * seen_at[0].prod(1)[:, None] * seen_at[1].prod(1)[None, :]).sum(0)
@@ -308,15 +280,14 @@ def test_the_rate_rises_to_its_peak_and_falls_without_reaching_zero(steps, warmu
     assert max(rates) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(
-    "bad", [{"steps": 0}, {"steps": 5, "lr": 0}, {"steps": 5, "lr": math.nan}, {"steps": 5, "warmup": 2},
-            {"steps": 5, "clip": 0}, {"steps": 5, "weight_decay": -1}, {"steps": 5, "beta_2": 1},
-            {"steps": 5, "beta_2": 0}, {"steps": 5, "muon": 0}, {"steps": True}]
-)  # fmt: skip
-def test_a_bad_recipe_is_refused_by_name(bad):
-    name = next(key for key in (*bad,) if key != "steps" or bad[key] in (0, True))
+BAD_SIZES = dict.fromkeys(("steps", "lr", "clip", "beta_2", "muon"), 0).items()
+BAD_KINDS = {"steps": True, "lr": math.nan, "warmup": 2, "weight_decay": -1, "beta_2": 1}.items()
+
+
+@pytest.mark.parametrize(("name", "value"), [*BAD_SIZES, *BAD_KINDS])
+def test_a_bad_recipe_is_refused_by_name(name, value):
     with pytest.raises(ValueError, match=name):
-        Recipe(**bad)
+        Recipe(**{"steps": 5, name: value})
 
 
 def test_the_optimizer_is_the_one_of_the_recipe():
@@ -360,11 +331,6 @@ def test_both_rates_rise_and_fall_together():
         assert adam == trainer.recipe.rate(step) and muon == pytest.approx(adam * 0.05 / trainer.recipe.lr)
 
 
-def test_muon_refuses_what_is_no_matrix():
-    with pytest.raises(ValueError, match=r"two axes.*\(3,\)"):
-        Muon([nn.Parameter(torch.zeros(3))], lr=0.1)
-
-
 @pytest.mark.parametrize("muon", [None, 0.05])
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_a_restored_run_ends_with_the_same_bits(name, muon):
@@ -376,23 +342,20 @@ def test_a_restored_run_ends_with_the_same_bits(name, muon):
     second.restore(weights(first))
     evaluate(second.objective, hold_out(second.objective, GrammarSource(TOY, 8, -1), 1))
     advance(second, 7)
-    assert_equal_states(weights(whole), weights(second))
+    torch.testing.assert_close(weights(whole), weights(second), rtol=0, atol=0)
 
 
-def test_a_state_of_another_model_is_refused():
-    state = weights(toy_trainer())
-    other = Trainer(toy_objective("causal"), GrammarSource(TOY, 16, 0), Recipe(12))
-    with pytest.raises(ValueError, match="not a state of this model"):
-        other.restore(state)
-    with pytest.raises(ValueError, match="not a state of this model"):
-        toy_trainer().restore({})
-
-
-def test_no_step_after_the_last():
-    trainer = toy_trainer(steps=1)
+def advanced(trainer: Trainer) -> Trainer:
     trainer.advance()
-    with pytest.raises(ValueError, match="all 1 steps"):
-        trainer.advance()
+    return trainer
+
+
+test_what_cannot_go_on_is_refused = refuses(
+    (lambda: toy_trainer("causal").restore(toy_trainer().state()), "not a state of this model"),
+    (lambda: toy_trainer().restore({}), "not a state of this model"),
+    (lambda: advanced(advanced(toy_trainer(steps=1))), "all 1 steps"),
+    (lambda: Muon([nn.Parameter(torch.zeros(3))], lr=0.1), r"two axes.*\(3,\)"),
+)
 
 
 def test_divergence_is_an_error_and_not_a_nan():
@@ -444,7 +407,7 @@ def test_evaluation_changes_nothing_and_repeats():
     held_out = hold_out(trainer.objective, GrammarSource(TOY, 32, -1), 2)
     before = weights(trainer)
     assert evaluate(trainer.objective, held_out) == evaluate(trainer.objective, held_out)
-    assert_equal_states(before, weights(trainer))
+    torch.testing.assert_close(before, weights(trainer), rtol=0, atol=0)
 
 
 # Saved models
@@ -545,14 +508,6 @@ def test_what_is_frozen_stays_to_the_last_bit(freeze):
     assert all(p.requires_grad for p in encoder.parameters())
 
 
-@pytest.mark.parametrize("freeze", [3, -1, True, "all"])
-def test_a_bad_freeze_is_refused(freeze):
-    encoder = fresh_encoder()
-    examples = labelled(sentences(4), torch.zeros(4).long())
-    with pytest.raises(ValueError, match="freeze"):
-        fine_tune(encoder, SequenceHead(encoder.config, 2), examples, freeze=freeze)
-
-
 def test_fine_tuning_repeats():
     runs = []
     for _ in range(2):
@@ -560,13 +515,17 @@ def test_fine_tuning_repeats():
         torch.manual_seed(2)
         head = SequenceHead(encoder.config, 2)
         runs.append(fine_tune(encoder, head, labelled(sentences(16), torch.arange(16) % 2), epochs=2))
-    for one, other in zip(*(run.parameters() for run in runs), strict=True):
-        assert torch.equal(one, other)
+    torch.testing.assert_close(*(run.state_dict() for run in runs), rtol=0, atol=0)
 
 
-def test_predicting_needs_evaluation_mode():
+def tuned(**options):
+    """A head over four sentences, in training mode again."""
     encoder = fresh_encoder()
-    examples = labelled(sentences(4), torch.zeros(4).long())
-    model = fine_tune(encoder, SequenceHead(encoder.config, 2), examples, epochs=1).train()
-    with pytest.raises(ValueError, match="eval"):
-        predict(model, examples)
+    return fine_tune(encoder, SequenceHead(encoder.config, 2), FOUR, epochs=1, **options).train()
+
+
+FOUR = labelled(sentences(4), torch.zeros(4).long())
+test_bad_fine_tuning_is_refused = refuses(
+    *((lambda freeze=freeze: tuned(freeze=freeze), "freeze") for freeze in (3, -1, True, "all")),
+    (lambda: predict(tuned(), FOUR), "eval"),
+)
