@@ -115,7 +115,8 @@ def test_the_likelihood_is_a_distribution_over_what_is_observed(original, rate, 
 @pytest.mark.guards("02.s16", "02.s17", "02.s21", "02.s26", "05.s17")
 def test_the_likelihood_is_what_corruption_does():
     ids = torch.full((500, 1000), 30)
-    noisy, _ = mask_tokens(ids, VOCABULARY, rate=0.15, generator=seeded(8))
+    noisy, labels = mask_tokens(ids, VOCABULARY, rate=0.15, generator=seeded(8))
+    assert binomtest(int((labels != -100).sum()), ids.numel(), 0.15).pvalue > FALSE_ALARM
     p = BERT_CHANNEL.likelihood(torch.arange(len(VOCABULARY)), torch.tensor(30), VOCABULARY, rate=0.15)
     possible = p > 0
     counts = noisy.flatten().bincount(minlength=len(VOCABULARY))
