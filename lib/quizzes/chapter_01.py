@@ -20,14 +20,8 @@ def one_row() -> Figures:
     row, d_k = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64), 4
     scaled = row / math.sqrt(d_k)
     of_the_first, weight = softmax(scaled[:2])
-    return dict(
-        row=_list(row),
-        d_k=d_k,
-        weight=weight,
-        unscaled=softmax(row[:2])[1],
-        unmasked=softmax(scaled)[1],
-        of_the_first=of_the_first,
-    )
+    mistakes = dict(unscaled=softmax(row[:2])[1], unmasked=softmax(scaled)[1], of_the_first=of_the_first)
+    return dict(row=_list(row), d_k=d_k, weight=weight, **mistakes)
 
 
 def zero_instead_of_infinity() -> Figures:
@@ -54,10 +48,8 @@ def perturbing_a_token() -> Figures:
 def memory() -> Figures:
     n, size = 2048, torch.float32.itemsize
     mib = n * n / 2**20
-    memory = size * mib
-    return dict(
-        n=n, size=size, memory=memory, one_byte=mib, half=memory / 2, double=2 * memory, double_size=2 * size
-    )
+    mistakes = dict(one_byte=mib, half=size * mib / 2, double=2 * size * mib)
+    return dict(n=n, size=size, memory=size * mib, double_size=2 * size, **mistakes)
 
 
 def _list(values) -> str:

@@ -27,14 +27,8 @@ def share_of_mask() -> Figures:
 def two_draws() -> Figures:
     random, keep = BERT_CHANNEL.random, BERT_CHANNEL.keep
     left = 1 - random
-    return dict(
-        random=random,
-        keep=keep,
-        masked=left * (1 - keep),
-        one_draw=left - keep,
-        first_draw=left,
-        kept=left * keep,
-    )
+    mistakes = dict(one_draw=left - keep, first_draw=left, kept=left * keep)
+    return dict(random=random, keep=keep, masked=left * (1 - keep), **mistakes)
 
 
 def no_selection() -> Figures:

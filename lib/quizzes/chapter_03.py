@@ -19,14 +19,8 @@ def greedy_pieces() -> Figures:
 def attention_parameters() -> Figures:
     bert = preset("bert-base")
     per_layer = count(bert).attention // bert.layers
-    return dict(
-        d=bert.d,
-        heads=bert.heads,
-        per_layer=per_layer,
-        no_output=per_layer * 3 // 4,
-        no_biases=4 * bert.d**2,
-        by_heads=per_layer * bert.heads,
-    )
+    mistakes = dict(no_output=per_layer * 3 // 4, no_biases=4 * bert.d**2, by_heads=per_layer * bert.heads)
+    return dict(d=bert.d, heads=bert.heads, per_layer=per_layer, **mistakes)
 
 
 def spread_of_a_score() -> Figures:

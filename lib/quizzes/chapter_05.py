@@ -19,29 +19,16 @@ def masking_by_flat_indices() -> Figures:
     masked, meant = int((noisy == 0).sum()), int(chosen.sum())
     rows, columns = batch.shape
     places = " e ".join(f"({i}, {j})" for i, j in chosen.nonzero().tolist())
-    return dict(
-        rows=rows,
-        columns=columns,
-        places=places,
-        masked=masked,
-        meant=meant,
-        tokens=2 * meant,
-        lines=meant * columns,
-    )
+    mistakes = dict(meant=meant, tokens=2 * meant, lines=meant * columns)
+    return dict(rows=rows, columns=columns, places=places, masked=masked, **mistakes)
 
 
 def parameters_of_a_classifier() -> Figures:
     bert, classes = preset("bert-base"), 3
     no_biases = bert.d * classes
     new = no_biases + classes
-    return dict(
-        d=bert.d,
-        classes=classes,
-        new=new,
-        no_biases=no_biases,
-        with_pooler=new + bert.d**2 + bert.d,
-        encoder=count(bert).total,
-    )
+    mistakes = dict(no_biases=no_biases, with_pooler=new + bert.d**2 + bert.d, encoder=count(bert).total)
+    return dict(d=bert.d, classes=classes, new=new, **mistakes)
 
 
 def span() -> Figures:
@@ -55,13 +42,9 @@ def span() -> Figures:
 def multilingual_vocabulary() -> Figures:
     big, small = count(preset("xlm-r-large")), count(preset("bert-large"))
     share = big.token_embeddings / big.total
-    return dict(
-        v=preset("xlm-r-large").vocab_size,
-        share=share,
-        of_bert=small.token_embeddings / small.total,
-        rest=1 - share,
-        attention=big.attention / big.total,
-    )
+    of_bert, attention = small.token_embeddings / small.total, big.attention / big.total
+    v = preset("xlm-r-large").vocab_size
+    return dict(v=v, share=share, of_bert=of_bert, rest=1 - share, attention=attention)
 
 
 def span_length() -> Figures:
@@ -73,10 +56,6 @@ def standardising() -> Figures:
     sigma = 4.0
     x = sigma * torch.randn(10_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x = sigma * (x - x.mean()) / x.std()
-    return dict(
-        sigma=sigma,
-        by_variance=(x / x.var()).std(),
-        by_deviation=(x / x.std()).std(),
-        deviation=x.std(),
-        variance=x.var(),
-    )
+    by_variance, by_deviation = ((x / spread).std() for spread in (x.var(), x.std()))
+    mistakes = dict(by_deviation=by_deviation, deviation=x.std(), variance=x.var())
+    return dict(sigma=sigma, by_variance=by_variance, **mistakes)

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from string import Formatter
 from typing import Any
 
@@ -35,21 +36,17 @@ class Question:
             raise ValueError(f"exactly one choice of {self.text!r} must be right")
 
 
-def right(text: str, why: str) -> Choice:
-    return Choice(text, why, right=True)
-
-
-def wrong(text: str, why: str) -> Choice:
-    return Choice(text, why, right=False)
+right = partial(Choice, right=True)
+wrong = partial(Choice, right=False)
 
 
 def ask(text: str, *choices: Choice, section: str) -> Question:
     """A question whose choices stand in an order that their author did not choose, and that never changes."""
-    return Question(text, tuple(sorted(choices, key=lambda choice: _shuffled(text + choice.text))), section)
 
+    def shuffled(choice: Choice) -> str:
+        return hashlib.sha256((text + choice.text).encode()).hexdigest()
 
-def _shuffled(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return Question(text, tuple(sorted(choices, key=shuffled)), section)
 
 
 def filled(table: dict[str, Any], figures: Figures) -> Question:

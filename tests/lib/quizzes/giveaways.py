@@ -7,42 +7,37 @@ seldom, that chance would hardly do it.
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
+
+import numpy as np
 
 from lib.quizzes.question import Choice, Question
 
 Rule = Callable[[Sequence[Choice]], int | None]
 
 
-def _by_length(extreme: Callable[[list[int]], int]) -> Rule:
+def _by_length(extreme: Callable[[list[int]], int], choices: Sequence[Choice]) -> int | None:
     """The choice of the extreme length, if it stands only once: a tie tells a guesser nothing."""
-
-    def guess(choices: Sequence[Choice]) -> int | None:
-        lengths = [len(choice.text) for choice in choices]
-        return lengths.index(extreme(lengths)) if lengths.count(extreme(lengths)) == 1 else None
-
-    return guess
+    lengths = [len(choice.text) for choice in choices]
+    return lengths.index(extreme(lengths)) if lengths.count(extreme(lengths)) == 1 else None
 
 
-def _place(k: int) -> Rule:
-    return lambda choices: k if k < len(choices) else None
+def _place(k: int, choices: Sequence[Choice]) -> int | None:
+    return k if k < len(choices) else None
 
 
 RULES: dict[str, Rule] = {
-    "the longest choice": _by_length(max),
-    "the shortest choice": _by_length(min),
+    "the longest choice": partial(_by_length, max),
+    "the shortest choice": partial(_by_length, min),
     "the last choice": lambda choices: len(choices) - 1,
-    **{f"choice {k + 1}": _place(k) for k in range(5)},
+    **{f"choice {k + 1}": partial(_place, k) for k in range(5)},
 }
 
 
 def luck(quiz: Sequence[Question]) -> list[float]:
     """The probability that blind guessing answers exactly 0, 1, 2, ... questions of the quiz."""
-    exactly = [1.0]
-    for question in quiz:
-        p = 1 / len(question.choices)
-        padded = [0.0, *exactly, 0.0]
-        exactly = [p * padded[k] + (1 - p) * padded[k + 1] for k in range(len(exactly) + 1)]
-    return exactly
+    chances = [1 / len(question.choices) for question in quiz]
+    return [*reduce(np.convolve, ([1 - p, p] for p in chances), [1.0])]
 
 
 def giveaways(quiz: Sequence[Question], chance: float = 0.02) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lib import quizzes
-from lib.numbers import pt
 from lib.quizzes import CHAPTERS, ask, questions, right, wrong
 from tests.lib.quizzes.giveaways import giveaways, luck
 from tests.trust.pages import BOOK, read_page
@@ -201,11 +200,3 @@ def test_a_bad_question_is_refused(text, choices, section, message):
 
 def test_the_order_does_not_depend_on_how_the_question_was_written():
     assert ask("P?", A, B, C, section="S") == ask("P?", C, B, A, section="S")
-
-
-@pytest.mark.parametrize(
-    ("x", "digits", "text"),
-    [(0.5, 2, "0,50"), (-0.7, 2, "−0,70"), (-0.001, 2, "0,00"), (2362368, 0, "2362368"), (0, 0, "0")],
-)
-def test_numbers_are_written_in_portuguese(x, digits, text):
-    assert pt(x, digits) == text
