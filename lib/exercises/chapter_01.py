@@ -43,7 +43,7 @@ def check_softmax(student: Student) -> None:
         student.expect(student(s=s), softmax(s), "instavel", maximo_global=_unshifted(s - s.max()))
     student.expect(student(s=torch.tensor([[0.0, -math.inf]])), torch.tensor([[1.0, 0.0]]))
     for g in student.randoms():
-        _expect_softmax(student, 5 * _normal(g, 2, 3, 4))
+        _expect_softmax(student, 5 * torch.randn(2, 3, 4, generator=g))
 
 
 def _expect_softmax(student: Student, s: Tensor) -> None:
@@ -84,7 +84,7 @@ def check_batch_mask(student: Student) -> None:
 @checker
 def check_masked_weights(student: Student) -> None:
     g = torch.Generator().manual_seed(5)
-    q, k = (2 * _normal(g, 3, 2).round() for _ in range(2))
+    q, k = (2 * torch.randn(3, 2, generator=g).round() for _ in range(2))
     _expect_weights(student, q, k, causal_mask(3))
     large = torch.tensor([[40.0, 0.0], [0.0, 40.0]])
     got = student(q=large, k=-large, mascara=causal_mask(2))  # scores of about -1000: only -inf is below
@@ -93,7 +93,7 @@ def check_masked_weights(student: Student) -> None:
     )
     for g in student.randoms():
         mask = causal_mask(4) & padding_mask([4, 2], 4)  # (2, 4, 4)
-        _expect_weights(student, _normal(g, 2, 4, 3), _normal(g, 2, 4, 3), mask)
+        _expect_weights(student, *torch.randn(2, 2, 4, 3, generator=g), mask)
 
 
 def _expect_weights(student: Student, q: Tensor, k: Tensor, mask: Tensor) -> None:
@@ -126,10 +126,6 @@ check_weight_by_hand = number_checker(
 check_allowed_pairs = number_checker(
     "allowed_pairs", 5050, sem_diagonal=4950, sem_mascara=10_000, metade=5000
 )
-
-
-def _normal(g: torch.Generator, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=g)
 
 
 def _unshifted(s: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from lib import vocabulary
+from lib.exercises.solutions.chapter_02 import marcar_trechos
 from lib.exercises.student import Student, checker, number_checker
 from lib.exercises.values import show
 from lib.losses import IGNORE_INDEX
@@ -194,17 +195,7 @@ def check_mark_spans(student: Student) -> None:
     for g in student.randoms():
         spans = [tuple(torch.randint(1, 6, (2,), generator=g).tolist()) for _ in range(3)]
         budget = int(torch.randint(1, 6, (), generator=g))
-        student.expect(marked(spans, walled, budget), _spans(spans, walled, budget))
-
-
-def _spans(spans: list[tuple[int, int]], allowed: list[bool], budget: int) -> list[bool]:
-    taken: set[int] = set()
-    for start, length in spans:
-        for i in range(start, start + length):
-            if i >= len(allowed) or not allowed[i] or (len(taken) == budget and i not in taken):
-                break
-            taken.add(i)
-    return [i in taken for i in range(len(allowed))]
+        student.expect(marked(spans, walled, budget), marcar_trechos(spans, walled, budget))
 
 
 check_unchanged_share = number_checker(

@@ -15,7 +15,7 @@ def check_wordpiece(student: Student) -> None:
     known = "gat g ##a ##t ##inho ##in ##ho ##i ##n ##o gato des ##feito inho"
     vocabulary = set(known.split())
 
-    def cut(word: str) -> list:
+    def cut(word: str, vocabulary: set[str] = vocabulary) -> list:
         return student(palavra=word, vocabulario=vocabulary)
 
     student.expect(cut("gato"), ["gato"], menor_primeiro=["g", "##a", "##t", "##o"], unk=[UNK])
@@ -31,17 +31,15 @@ def check_wordpiece(student: Student) -> None:
     )
     student.expect(cut("gatox"), [UNK], unk_parcial=["gato", UNK], pula=["gato"], letra=["gato", "##x"])
     student.expect(cut("xgato"), [UNK], unk_parcial=[UNK, "##gato"], pula=["gato"])
-    greedy = {"a", "ab", "##bc", "##c"}
-    got = student(palavra="abbc", vocabulario=greedy)
-    student.expect(got, ["ab", "##bc"])
-    either = {"a", "ab", "##bc", "##c"}  # from the right the longest piece is another
-    student.expect(student(palavra="abc", vocabulario=either), ["ab", "##c"], da_direita=["a", "##bc"])
+    either = {"a", "ab", "##bc", "##c"}  # in "abc" the longest piece from the right is another
+    student.expect(cut("abbc", either), ["ab", "##bc"])
+    student.expect(cut("abc", either), ["ab", "##c"], da_direita=["a", "##bc"])
     stuck = {"a", "ab", "##bd", "##b"}  # "ab" is taken and "##d" is missing; "a" and "##bd" would do
-    student.expect(student(palavra="abd", vocabulario=stuck), [UNK], volta_atras=["a", "##bd"])
+    student.expect(cut("abd", stuck), [UNK], volta_atras=["a", "##bd"])
+    pieces = {"a", "b", "##a", "##b", "ab", "##ba", "##ab", "aab", "##bba"}
     for g in student.randoms():
-        letters = ["ab"[i] for i in torch.randint(2, (7,), generator=g)]
-        word, pieces = "".join(letters), {"a", "b", "##a", "##b", "ab", "##ba", "##ab", "aab", "##bba"}
-        student.expect(student(palavra=word, vocabulario=pieces), greedy_wordpiece(word, pieces).tokens)
+        word = "".join("ab"[i] for i in torch.randint(2, (7,), generator=g))
+        student.expect(cut(word, pieces), greedy_wordpiece(word, pieces).tokens)
 
 
 @checker
@@ -52,10 +50,8 @@ def check_sum_embeddings(student: Student) -> None:
         ids = torch.randint(1, 9, (b, n), generator=g)
         segments = torch.randint(2, (b, n), generator=g).sort(-1).values
         if (b, n) == (2, 4):  # the first one is always the same: every mistake below is another number there
-            ids, segments = (
-                torch.tensor([[3, 1, 4, 1], [5, 2, 6, 5]]),
-                torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]]),
-            )
+            ids = torch.tensor([[3, 1, 4, 1], [5, 2, 6, 5]])
+            segments = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]])
         token, segment, position = E[ids], S[segments], P[:n]
         student.expect(
             student(ids=ids, segmentos=segments, E=E, P=P, S=S),

@@ -130,13 +130,10 @@ def check_perplexity(student: Student) -> None:
 
 @checker
 def check_divergence(student: Student) -> None:
-    def both(p: list[float], q: list[float]) -> tuple[Tensor, Tensor]:
-        return torch.tensor(p), torch.tensor(q)
-
-    pairs = [both([0.6, 0.3, 0.1], [0.2, 0.3, 0.5]), both([0.8, 0.2], [0.5, 0.5])]
-    pairs += [both([0.5, 0.5, 0.0], [0.25, 0.5, 0.25]), both([0.5, 0.5, 0.0], [0.75, 0.25, 0.0])]
-    pairs += [torch.randn(2, 4, generator=g).softmax(-1).unbind() for g in student.randoms()]
-    for p, q in pairs:
+    fixed = [([0.6, 0.3, 0.1], [0.2, 0.3, 0.5]), ([0.8, 0.2], [0.5, 0.5])]
+    fixed += [([0.5, 0.5, 0.0], [0.25, 0.5, 0.25]), ([0.5, 0.5, 0.0], [0.75, 0.25, 0.0])]
+    drawn = [torch.randn(2, 4, generator=g).softmax(-1) for g in student.randoms()]
+    for p, q in (*map(torch.tensor, fixed), *drawn):
         cross, own = -(p * q.log()).nan_to_num(0.0).sum(), -(p * p.log()).nan_to_num(0.0).sum()
         student.expect(
             student(p=p, q=q),
@@ -152,9 +149,8 @@ def check_divergence(student: Student) -> None:
             sem_peso=(p / q).log().sum(),
             por_entrada=p * (p / q).log(),
         )
-    p, q = both([0.5, 0.5], [1.0, 0.0])
-    got = student(p=p, q=q)
-    student.expect(got, torch.tensor(math.inf), "negada")
+    p, q = torch.tensor([[0.5, 0.5], [1.0, 0.0]])
+    student.expect(student(p=p, q=q), torch.tensor(math.inf), "negada")
 
 
 check_bits_by_hand = number_checker(

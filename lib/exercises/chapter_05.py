@@ -123,10 +123,6 @@ def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> 
         return list(divmod(int(scores.masked_fill(~allowed, -torch.inf).argmax()), n))
 
     allowed = (i <= j) & (j - i < longest)
-    i_star = int(start.argmax())
-    ends = end.masked_fill(~allowed[i_star], -torch.inf)
-    j_star = int(end.argmax())
-    starts = start.masked_fill(~allowed[:, j_star], -torch.inf)
     right = best_span(start[None], end[None], torch.ones(1, n, dtype=torch.bool), longest)[0].tolist()
     student.expect(
         student(inicio=start, fim=end, maior=longest),
@@ -139,8 +135,8 @@ def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> 
         um_token_nao=best(total, (i < j) & (j - i < longest)),
         so_um_token=best(total, i == j),
         produto=best(start[:, None] * end[None, :], allowed),
-        inicio_primeiro=[i_star, int(ends.argmax())],
-        fim_primeiro=[int(starts.argmax()), j_star],
+        inicio_primeiro=best(total, allowed & (i == start.argmax())),
+        fim_primeiro=best(total, allowed & (j == end.argmax())),
         trocados=right[::-1],
         comprimento=[right[0], right[1] - right[0] + 1],
         fim_de_fora=[right[0], right[1] + 1],
