@@ -5,8 +5,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tqdm import tqdm
-
 from lib.exercises.grading import SECONDS, Report, grade_folder, notebooks_in, work
 from lib.exercises.tables import write_csv, write_html
 
@@ -37,12 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         parser.error(f"{out}: {error.strerror}")
     try:
-        reports = grade_folder(
-            options.folder,
-            seconds=options.seconds,
-            jobs=options.jobs,
-            progress=lambda done, total: tqdm(done, total=total, unit="notebook"),
-        )
+        reports = grade_folder(options.folder, seconds=options.seconds, jobs=options.jobs)
     except KeyboardInterrupt:
         print("interrupted: no table was written", file=sys.stderr)
         return 130

@@ -133,9 +133,7 @@ def _parsed(source: str) -> ast.Module:
     try:
         return ast.parse(source)
     except SyntaxError:
-        return ast.parse(
-            "\n".join("" if re.match(r"\s*[%!]", line) else line for line in source.splitlines())
-        )
+        return ast.parse(re.sub(r"(?m)^[^\S\n]*[%!].*", "", source))
 
 
 def _is_definition(statement: ast.stmt) -> bool:

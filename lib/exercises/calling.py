@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import random
+import traceback
 from typing import Any
 
 import numpy
@@ -25,7 +26,7 @@ class Answer:
             return {"stub": True}
         if callable(self.value):
             return {"function": True}
-        return {"value": None} if self.value is None else _told(self.value)
+        return _told(self.value)
 
     def code(self) -> dict:
         """What its code shows: whether it loops, and the names that it uses."""
@@ -45,8 +46,7 @@ class Answer:
             return {"raised": _named(error), "memory": memory}
         if result is Ellipsis:
             return {"stub": True}
-        told = {"value": None} if result is None else _told(result)
-        return told | {"printed": printed.used, "inputs": [*map(_seen, inputs)]}
+        return _told(result) | {"printed": printed.used, "inputs": [*map(_seen, inputs)]}
 
 
 def _told(value: Any) -> dict:
@@ -90,15 +90,6 @@ def _named(error: BaseException) -> str:
         text = str(error).splitlines()[0][:160]
     except Exception:  # an exception of the student's own may have no text, or a trap for one
         text = ""
-    line = next(_lines(error), None)
+    calls = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
+    line = next((line for file, line in calls if "ipykernel" in file or file == "<celula>"), None)
     return f"{type(error).__name__}: {text}" + (f" (linha {line} da célula)" if line else "")
-
-
-def _lines(error: BaseException):
-    """Line numbers in the answer itself, outermost first: in files that are a notebook's cell."""
-    frame = error.__traceback__
-    while frame is not None:
-        file = frame.tb_frame.f_code.co_filename
-        if "ipykernel" in file or file == "<celula>":
-            yield frame.tb_lineno
-        frame = frame.tb_next

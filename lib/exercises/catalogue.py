@@ -1,4 +1,4 @@
-"""The exercises as data: texts from `texts/*.toml`, solutions from `solutions/*.py`, checkers from `ch*.py`.
+"""The exercises as data: texts from `texts/*.toml`, solutions from `solutions/*.py`.
 
 The stub of the notebook and the solution shown are both made here from one function, so they cannot drift
 apart; the tests run that same function through the checker.

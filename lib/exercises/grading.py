@@ -15,10 +15,11 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
+
+from tqdm import tqdm
 
 from lib.exercises.answers import BLANK, LARGEST, TO_READ, Mark, cells_of, grade_cells
 from lib.exercises.student import RIGHT
@@ -96,19 +97,17 @@ def grade_notebook(path: Path, name: str, seconds: float = SECONDS) -> Report:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        late = False
+        late = ""
         try:
             process.communicate(file, timeout=seconds)
         except subprocess.TimeoutExpired:
-            late = True
+            late = f"o caderno não terminou em {seconds:.0f} segundos"
         finally:
             _kill_session(process.pid, tag)
             process.wait()
         answer.seek(0)
         report = _report(name, process.returncode, answer.read())
-        return (
-            report._replace(problem=f"o caderno não terminou em {seconds:.0f} segundos") if late else report
-        )
+        return report._replace(problem=late or report.problem)
 
 
 def _content(path: Path) -> bytes:
@@ -164,22 +163,14 @@ def notebooks_in(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
 
 
-def grade_folder(
-    folder: Path,
-    *,
-    seconds: float = SECONDS,
-    jobs: int = 1,
-    progress: Callable[[Iterable, int], Iterable] | None = None,
-) -> list[Report]:
-    """Grade all notebooks below a folder, `jobs` at a time, in the order of their names."""
-    paths = notebooks_in(folder)
-    names = [str(path.relative_to(folder)) for path in paths]
+def grade_folder(folder: Path, *, seconds: float = SECONDS, jobs: int = 1) -> list[Report]:
+    """Grade all notebooks below a folder, `jobs` at a time, in the order of their names, with a bar."""
+    named = [(path, str(path.relative_to(folder))) for path in notebooks_in(folder)]
     pool = ThreadPoolExecutor(jobs)
     try:
-        pairs = enumerate(zip(paths, names, strict=True))
-        futures = {pool.submit(grade_notebook, *pair, seconds): i for i, pair in pairs}
-        done = as_completed(futures)
-        reports = {futures[f]: f.result() for f in (progress(done, len(paths)) if progress else done)}
+        futures = [pool.submit(grade_notebook, path, name, seconds) for path, name in named]
+        for future in tqdm(as_completed(futures), total=len(futures), unit="notebook"):
+            future.result()  # what went wrong is said at once
     finally:
         pool.shutdown(cancel_futures=True)  # where the teacher interrupts, the notebooks that wait are left
-    return [reports[i] for i in range(len(paths))]
+    return [future.result() for future in futures]

@@ -45,18 +45,11 @@ pre { white-space: pre-wrap; margin: .3rem 0 }
 
 def write_html(reports: list[Report], path: Path) -> None:
     """A page with a summary and, below it, every exercise. Nothing of a notebook is markup here."""
-    summary = [
-        (
-            f'<a href="#n{i}">{html.escape(r.notebook)}</a>',
-            f"{r.right} de {r.checked}",
-            html.escape(r.problem),
-        )
-        for i, r in enumerate(reports)
-    ]
-    sections = "".join(
-        f'<h2 id="n{i}">{html.escape(r.notebook)}</h2><p>{html.escape(r.problem)}</p>{_marks(r)}'
-        for i, r in enumerate(reports)
-    )
+    summary, sections = [], ""
+    for i, report in enumerate(reports):
+        name, problem = html.escape(report.notebook), html.escape(report.problem)
+        summary.append((f'<a href="#n{i}">{name}</a>', f"{report.right} de {report.checked}", problem))
+        sections += f'<h2 id="n{i}">{name}</h2><p>{problem}</p>{_marks(report)}'
     overview = _table(("caderno", "certos", "problema"), summary)
     page = (
         f'<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Correção</title>'
