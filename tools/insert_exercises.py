@@ -17,15 +17,15 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lib.exercises.answers import INVITATION
-from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, OPEN, Exercise, exercises
+from lib.exercises.catalogue import CODE, NUMBER, OPEN, Exercise, exercises
 from lib.files import write_atomically
 from tools.console import ROOT, fail, step
 
 BOOK = ROOT / "book"
-FILES = {int(path.name[:2]): path.stem for path in sorted(BOOK.glob("0[1-5]_*.ipynb"))}
+FILES = {int(path.name[:2]): path for path in sorted(BOOK.glob("0[1-5]_*.ipynb"))}
 TEACHERS = BOOK / "teachers.md"
 TABLE = re.compile(r"(?<=<!-- exercises -->\n).*?(?=<!-- /exercises -->)", re.DOTALL)
-HEADER = "| exercício | tipo | minutos | objetivo | depende de |\n| --- | --- | --- | --- | --- |"
+HEAD = "| exercício | tipo | minutos | objetivo | depende de |\n| --- | --- | --- | --- | --- |\n"
 KINDS = {CODE: "código", NUMBER: "à mão", OPEN: "aberta"}
 # The prose of the book spells out what no cell computed.
 WORDS = {2: "dois", 3: "três", 5: "cinco", 6: "seis", 8: "oito", 10: "dez", 12: "doze", 15: "quinze"}
@@ -97,8 +97,9 @@ def _solution(exercise: Exercise) -> str:
     body = exercise.solution.strip()
     if exercise.kind == CODE:
         body = f"```python\n{exercise.solution_code()}\n```"
-    label = exercise.label
-    return f"````{{solution}} {label}\n:label: sol-{label}\n:class: dropdown\n\n{body}\n````"
+    return (
+        f"````{{solution}} {exercise.label}\n:label: sol-{exercise.label}\n:class: dropdown\n\n{body}\n````"
+    )
 
 
 def inserted(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.NotebookNode:
@@ -116,27 +117,27 @@ def inserted(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.Notebook
 
 
 def chapter_text(path: Path) -> str:
-    number = re.match(r"0([1-5])_", path.name)
-    if number is None:
+    if not (chapter := re.match("0([1-5])_", path.name)):
         fail(f"{path.name} is not a chapter with exercises: its name starts with 01_ to 05_.")
-    return nbformat.writes(inserted(nbformat.read(path, as_version=4), int(number[1]))) + "\n"
+    return nbformat.writes(inserted(nbformat.read(path, as_version=4), int(chapter[1]))) + "\n"
 
 
 def teachers_text(page: str) -> str:
     """The teachers' page with its tables made anew from the catalogue."""
-    sections = []
-    for chapter in CHAPTERS:
-        sections.append(f"\n### {{doc}}`{FILES[chapter]}`\n\n{HEADER}")
+    made = ""
+    for chapter, path in FILES.items():
+        made += f"\n### {{doc}}`{path.stem}`\n\n{HEAD}"
         for e in exercises(chapter):
-            facts = (f"{{ref}}`{e.label}` {e.title}", KINDS[e.kind], WORDS[e.minutes], e.goal, e.needs)
-            sections.append(f"| {' | '.join(facts)} |")
-    return TABLE.sub(lambda _: "\n".join(sections) + "\n\n", page)
+            row = (f"{{ref}}`{e.label}` {e.title}", KINDS[e.kind], WORDS[e.minutes], e.goal, e.needs)
+            made += f"| {' | '.join(row)} |\n"
+    return TABLE.sub(lambda _: made + "\n", page)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    chapters = [BOOK / f"{name}.ipynb" for name in FILES.values()]
-    parser.add_argument("notebooks", nargs="*", type=Path, default=chapters)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("notebooks", nargs="*", type=Path, default=[*FILES.values()])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args(arguments)
     texts = {path: chapter_text(path) for path in options.notebooks}

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from tools.console import ROOT, fail, step
-from tools.insert_exercises import BOOK, FILES, prefix
+from tools.insert_exercises import FILES, prefix
 
 
 def without_solutions(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.NotebookNode:
@@ -24,18 +24,19 @@ def without_solutions(notebook: nbformat.NotebookNode, chapter: int) -> nbformat
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--into", type=Path, default=ROOT / "_build" / "student")
     folder = parser.parse_args(arguments).into
     folder.mkdir(parents=True, exist_ok=True)
-    for chapter, name in FILES.items():
-        path = folder / f"{name}.ipynb"
+    for chapter, path in FILES.items():
         try:
-            notebook = without_solutions(nbformat.read(BOOK / path.name, as_version=4), chapter)
+            notebook = without_solutions(nbformat.read(path, as_version=4), chapter)
         except ValueError as problem:
             fail(f"{path.name}: {problem}.")
-        path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-        step(str(path))
+        (folder / path.name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+        step(f"{folder / path.name}")
 
 
 if __name__ == "__main__":

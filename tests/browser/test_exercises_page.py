@@ -14,7 +14,7 @@ from tools.insert_exercises import FILES
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_keyboard_unfolds_and_folds(viewport, browser, book_url):
     with open_page(browser, viewport=viewport) as page:
-        page.goto(f"{book_url}/book/{FILES[1]}.html")
+        page.goto(f"{book_url}/book/{FILES[1].stem}.html")
         label = exercises(1)[1].label
         box = page.locator(f"#sol-{label}")
         button, code = box.get_by_role("button", name="Solução"), box.locator("pre").first
