@@ -31,21 +31,13 @@ TITLES = {
     "minilm": "MiniLM (6 camadas)",
     "antiberty": "AntiBERTy",
 }
-SIZES = {  # the sliders, with round values; those of the presets join them
-    "vocab_size": (100, 1_000, 10_000, 100_000),
-    "d": (64, 128, 256, 1_536, 2_048, 4_096),
-    "layers": (1, 2, 4, 16, 32, 48),
-    "heads": (1, 2, 4, 32),
-    "d_ff": (256, 512, 1_024, 4_096, 8_192, 16_384),
-    "positions": (64, 128, 256, 1_024, 2_048, 8_192),
-}
-NAMES = {
-    "vocab_size": "Vocabulário |V|",
-    "d": "Dimensão d",
-    "layers": "Blocos L",
-    "heads": "Cabeças h",
-    "d_ff": "Dimensão d_ff",
-    "positions": "Posições",
+SIZES = {  # the sliders: title, and round values, which those of the presets join
+    "vocab_size": ("Vocabulário |V|", (100, 1_000, 10_000, 100_000)),
+    "d": ("Dimensão d", (64, 128, 256, 1_536, 2_048, 4_096)),
+    "layers": ("Blocos L", (1, 2, 4, 16, 32, 48)),
+    "heads": ("Cabeças h", (1, 2, 4, 32)),
+    "d_ff": ("Dimensão d_ff", (256, 512, 1_024, 4_096, 8_192, 16_384)),
+    "positions": ("Posições", (64, 128, 256, 1_024, 2_048, 8_192)),
 }
 FLAGS = ("segments", "first_position", "embedding_norm", "pre_norm", "pooler")
 BERT_TOKENS = 256 * 512 * 10**6  # batches of 256 sentences of 512 tokens, a million of them
@@ -132,9 +124,7 @@ def parameter_counter(preset: str = "bert-base", *, mlm_head: bool = False) -> P
     """The counter, standing at one of the published models."""
     chosen = one_of("preset", preset, TITLES)
     presets = [_preset(name) for name in TITLES]
-    choices = {
-        name: sorted({*round_values, *(p[name] for p in presets)}) for name, round_values in SIZES.items()
-    }
+    choices = {name: sorted({*values, *(p[name] for p in presets)}) for name, (_, values) in SIZES.items()}
     widget = ParameterCounter(
         presets=presets,
         preset_index=chosen + 1,
@@ -146,7 +136,7 @@ def parameter_counter(preset: str = "bert-base", *, mlm_head: bool = False) -> P
     titles = ["Tamanhos seus", *TITLES.values()]
     sizes = [
         picker(SelectionSlider, widget, f"{name}_index", title, map(_thousands, widget.choices[name]))
-        for name, title in NAMES.items()
+        for name, (title, _) in SIZES.items()
     ]
     controls = [
         picker(Dropdown, widget, "preset_index", "Modelo", titles),

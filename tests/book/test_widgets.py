@@ -1,25 +1,18 @@
 """Every widget in the built book: over http on a large screen, and from the disk on a phone."""
 
 import json
+from functools import cache
 
 import pytest
-from bs4 import BeautifulSoup, SoupStrainer
 from playwright.sync_api import Page, expect
 
 from lib.exercises.catalogue import exercises
 from lib.quizzes import questions
 from lib.widgets.base import fingerprint
-from tests.browser.chromium import (
-    DESKTOP,
-    PHONE,
-    axe_violations,
-    change_look,
-    open_page,
-    page_overflow,
-    settle,
-)
+from tests.book.test_built_book import soup
+from tests.browser.chromium import DESKTOP, PHONE, axe_violations, change_look, load, open_page, page_overflow
 from tests.lib.widgets.cases import CASES
-from tests.lib.widgets.pages.quiz import QuizPage, at, plain
+from tests.lib.widgets.cases.quiz import QuizPage, at, plain
 from tests.lib.widgets.shared import ROOTS, STATE
 
 CHAPTERS = {
@@ -38,32 +31,19 @@ MOVING = """() => [...document.querySelectorAll(".cw-panel *, .cw-panel, .cw-qui
 }).map(e => e.className)"""
 
 
-@pytest.fixture(scope="module")
-def stored_states(book_dir):
+@cache
+def stored_states(chapter: str, widget: type) -> list[dict]:
     """The saved states of the widgets of one class that a chapter carries."""
-    parsed = {}
-
-    def states(chapter: str, widget: type) -> list[dict]:
-        if chapter not in parsed:
-            html = (book_dir / address(chapter)).read_text(encoding="utf-8")
-            script = BeautifulSoup(html, "html.parser", parse_only=SoupStrainer("script", type=STATE))
-            parsed[chapter] = [model["state"] for model in json.loads(script.string)["state"].values()]
-        wanted = f"{widget.__module__}.{widget.__name__}"
-        return [state for state in parsed[chapter] if state.get("_anywidget_id") == wanted]
-
-    return states
-
-
-def address(chapter: str) -> str:
-    return f"book/{chapter}.html"
+    models = json.loads(soup(f"book/{chapter}.html").find("script", type=STATE).string)["state"].values()
+    wanted = f"{widget.__module__}.{widget.__name__}"
+    return [model["state"] for model in models if model["state"].get("_anywidget_id") == wanted]
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
 def opened(request, browser, book_url):
     """A chapter over http on a large screen, opened once for all the tests that use it, and its name."""
     with open_page(browser) as page:
-        page.goto(f"{book_url}/{address(request.param)}")
-        settle(page)
+        load(page, f"{book_url}/book/{request.param}.html")
         yield page, request.param
 
 
@@ -72,7 +52,7 @@ def test_every_widget_of_the_course_has_a_chapter():
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_book_carries_the_widgets_of_today(chapter, stored_states):
+def test_book_carries_the_widgets_of_today(chapter, book_dir):
     for widget in (case.page.widget for case in CASES if case.name in CHAPTERS[chapter]):
         states = stored_states(chapter, widget)
         assert states, f"{chapter} carries no {widget.__name__}"
@@ -95,7 +75,7 @@ def test_every_hint_and_solution_is_folded_and_named(opened):
         expect(solution.locator(":scope > *").nth(1)).to_be_hidden()
 
 
-def test_every_link_of_the_result_leads_to_its_section(opened, stored_states):
+def test_every_link_of_the_result_leads_to_its_section(opened):
     page, chapter = opened
     [state], asked = stored_states(chapter, QuizPage.widget), questions(chapter[:2])
     quiz = QuizPage(page.locator(".cw-quiz"), state)
@@ -116,25 +96,22 @@ def test_every_link_of_the_result_leads_to_its_section(opened, stored_states):
     assert not page.problems
 
 
-def test_widgets_of_a_chapter_show_what_lib_computes_over_http_on_a_desktop(opened, stored_states):
-    page, chapter = opened
-    visit(page, chapter, stored_states)
-    use_looks(page, DESKTOP)
+def test_widgets_of_a_chapter_show_what_lib_computes_over_http_on_a_desktop(opened):
+    use(*opened, DESKTOP)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_widgets_of_a_chapter_show_what_lib_computes_from_the_disk_on_a_phone(
-    chapter, new_page, book_dir, stored_states
-):
+def test_widgets_of_a_chapter_show_what_lib_computes_from_the_disk_on_a_phone(chapter, new_page, book_dir):
     page = new_page(viewport=PHONE)
-    page.goto((book_dir / address(chapter)).as_uri())
-    settle(page)
-    visit(page, chapter, stored_states)
-    use_looks(page, PHONE)
+    load(page, (book_dir / f"book/{chapter}.html").as_uri())
+    use(page, chapter, PHONE)
 
 
-def visit(page: Page, chapter: str, stored_states) -> None:
-    """Take every tour of the chapter: each widget shows, after each move, what `lib` computes."""
+def use(page: Page, chapter: str, viewport: dict) -> None:
+    """Take every tour of the chapter: each widget shows, after each move, what `lib` computes.
+
+    With all of them in use, the page is accessible in both themes, has nothing sideways, and no motion.
+    """
     found = set()
     for case in CASES:
         states, views = stored_states(chapter, case.page.widget), page.locator(case.page.selector).all()
@@ -146,10 +123,6 @@ def visit(page: Page, chapter: str, stored_states) -> None:
                 shown.go(move)
                 assert shown.differences() == [], (case.name, move)
     assert found == CHAPTERS[chapter]
-
-
-def use_looks(page: Page, viewport: dict) -> None:
-    """With every widget of the page in use: accessible in both themes, nothing sideways, no motion."""
     for dark in (False, True):
         change_look(page, viewport, dark)
         assert axe_violations(page, within=ROOTS if dark else None, contrast=IN_WIDGETS) == []

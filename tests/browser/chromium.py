@@ -13,16 +13,8 @@ from tools.console import ROOT
 
 # Only loopback resolves: a page that needs anything external fails as it would for a reader without network.
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"
-FLAGS = [
-    OFFLINE,
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+DISABLED = ("gpu", "quic", "background-networking", "component-update", "sync")
+FLAGS = [OFFLINE, "--no-sandbox", "--no-first-run", *(f"--disable-{feature}" for feature in DISABLED)]
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]  # viewport, dark
@@ -201,6 +193,12 @@ def settle(page: Page) -> None:
             raise
 
     assert wait_until(page, quiet), f"the page does not come to rest; on its way: {page.problems.under_way}"
+
+
+def load(page: Page, address: str) -> None:
+    """Go to a page of the book, and wait until it has come to rest."""
+    page.goto(address)
+    settle(page)
 
 
 # Contrast is most of what axe computes, and most of that is repetition: a chapter has thousands of words of

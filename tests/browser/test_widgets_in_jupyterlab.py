@@ -11,9 +11,9 @@ from lib.widgets.mask_explorer import KINDS
 from tests.browser.chromium import DESKTOP, axe_violations, open_page, wait_until
 from tests.browser.jupyterlab import open_notebook, run, run_all
 from tests.lib.widgets.cases import CASES
-from tests.lib.widgets.pages.base import WidgetPage
-from tests.lib.widgets.pages.mask_explorer import State
-from tests.lib.widgets.pages.quiz import at
+from tests.lib.widgets.cases.mask_explorer import State
+from tests.lib.widgets.cases.page import WidgetPage
+from tests.lib.widgets.cases.quiz import at
 from tests.lib.widgets.shared import drawn_widgets
 
 SECTION = "Quando a máscara está errada"

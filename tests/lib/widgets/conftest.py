@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 from tests.lib.widgets.cases import CASES
 from tests.lib.widgets.cases.case import Made
-from tests.lib.widgets.pages.base import WidgetPage
+from tests.lib.widgets.cases.page import WidgetPage
 from tests.lib.widgets.shared import open_widgets, own, stored
 
 

@@ -1,21 +1,19 @@
-"""Static pages with widgets, made as the book makes them, and what the tests ask of every widget on one.
+"""Static pages with widgets, made as the book makes them, and what the tests need to know of a widget.
 
 A page holds the widgets' saved state, their views and the script that draws them; there is no kernel.
 """
 
 import json
-import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ipywidgets import Widget
 from ipywidgets.embed import dependency_state
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
 from lib.widgets.base import CourseWidget, Panel
-from tests.browser.chromium import LOOKS, axe_violations, next_frame, page_overflow
 from tools.console import ROOT
 from tools.fetch_vendor import find_program
 
@@ -34,9 +32,6 @@ HOSTILE = [
     " \t\u3000 ",
     "palavra " * 3000,
 ]
-
-
-# --- a page with widgets ------------------------------------------------------------------------------------
 
 
 def write_page(path: Path, panels: Sequence[Widget]) -> str:
@@ -105,117 +100,6 @@ def run_node(script: str, result: str, arguments: Any) -> Any:
     return json.loads(done.stdout)
 
 
-# --- looks --------------------------------------------------------------------------------------------------
-
-
 def set_theme(page: Page, dark: bool) -> None:
     """The theme of the page, as the book's switch sets it."""
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", "dark" if dark else "light")
-
-
-def assert_accessible_in_every_look(page: Page) -> None:
-    """On a large screen and on a phone, light and dark: no violation, and nothing to scroll to sideways."""
-    for viewport, dark in LOOKS:
-        page.set_viewport_size(viewport)
-        set_theme(page, dark)
-        page.wait_for_function("width => innerWidth === width", arg=viewport["width"])
-        next_frame(page)
-        assert axe_violations(page) == [], (viewport, dark)
-        assert page_overflow(page) == 0, (viewport, dark)
-
-
-# --- a broken copy ------------------------------------------------------------------------------------------
-
-
-def broken(widget: Panel | CourseWidget, old: str, new: str) -> Panel | CourseWidget:
-    """The same widget with one thing changed in its JavaScript, however that is broken into lines."""
-    pattern = r"\s*".join(re.escape(part) for part in old.split())
-    own(widget)._esm, count = re.subn(pattern, lambda _: new, own(widget)._esm)
-    assert count == 1, f"{old!r} must occur once in the JavaScript, not {count} times"
-    return widget
-
-
-# --- what is left behind ------------------------------------------------------------------------------------
-
-
-def growth(page: Page, panel: Locator, change: str, times: int) -> tuple[int, int]:
-    """How many DOM nodes and listeners `times` changes leave behind; `change` is (panel, k) => void."""
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable")
-
-    def count_after(changes: int) -> tuple[int, int]:
-        panel.evaluate(f"(panel, n) => {{ for (let k = 0; k < n; k++) ({change})(panel, k); }}", changes)
-        next_frame(page)  # what a change put off until the next frame is done
-        session.send("HeapProfiler.collectGarbage")
-        metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
-        return int(metrics["Nodes"]), int(metrics["JSEventListeners"])
-
-    nodes, listeners = count_after(32)  # whatever is made once, on first use, is made now
-    nodes_after, listeners_after = count_after(times)
-    session.detach()
-    return nodes_after - nodes, listeners_after - listeners
-
-
-LIFECYCLE = """async ([esm, state, poke]) => {
-  const active = new Set();
-  for (const Observer of [ResizeObserver, MutationObserver]) {
-    const { observe, disconnect } = Observer.prototype;
-    Observer.prototype.observe = function (...a) { active.add(this); return observe.apply(this, a); };
-    Observer.prototype.disconnect = function () { active.delete(this); return disconnect.apply(this); };
-  }
-  const listeners = new Map();  // what listens: to which events
-  const model = {
-    get: name => state[name],
-    set: (name, value) => { state[name] = value; },
-    save_changes: () => {},
-    on: (event, f) => listeners.set(f, new Set([...listeners.get(f) ?? [], event])),
-    off: (event, f) => {
-      listeners.get(f)?.delete(event);
-      if (listeners.get(f)?.size === 0) listeners.delete(f);
-    },
-  };
-  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
-  const el = document.body.appendChild(document.createElement("div"));
-  const end = module.default.render({ model, el });
-  const before = JSON.stringify(state);
-  const poked = eval(poke);
-  poked(el, 1);
-  const moved = JSON.stringify(state);
-  const alive = { listeners: listeners.size, observers: active.size };
-  end();
-  poked(el, 2);
-  return { alive, left: { listeners: listeners.size, observers: active.size },
-           pokeWorks: before !== moved, stillWorks: JSON.stringify(state) !== moved };
-}"""
-
-
-def after_the_end(page: Page, state: Mapping[str, Any], poke: str) -> dict[str, Any]:
-    """Draw the view on a model of ours, poke it, end it, poke again; what is left and what still answers."""
-    page.goto("about:blank")
-    return page.evaluate(LIFECYCLE, [state["_esm"], state, poke])
-
-
-# --- the keyboard -------------------------------------------------------------------------------------------
-
-
-def move_focus(page: Page, key: str = "Tab") -> None:
-    """Press a key that moves the focus, and wait until it has moved."""
-    page.evaluate("() => { globalThis.focusedBefore = document.activeElement }")
-    page.keyboard.press(key)
-    page.wait_for_function("() => document.activeElement !== globalThis.focusedBefore")
-
-
-def assert_focus_is_visible(page: Page) -> None:
-    """What has the focus has the outline of the course around it."""
-    expect(page.locator(":focus")).to_have_css("outline-width", "3px")
-
-
-def tab_stops(page: Page, count: int) -> list[str]:
-    """Press Tab `count` times; the accessible name (or text) of each stop."""
-    stops = []
-    for _ in range(count):
-        move_focus(page)
-        stops.append(
-            page.locator(":focus").evaluate("e => e.ariaLabel || e.labels?.[0]?.textContent || e.textContent")
-        )
-    return stops

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lib.attention import softmax as lib_softmax
 from lib.widgets import base
-from tests.lib.widgets.pages.base import half_unit, read_number
+from tests.lib.widgets.cases.page import half_unit, read_number
 from tests.lib.widgets.shared import run_node
 from tools.fetch_vendor import find_program
 

@@ -15,7 +15,7 @@ from lib.experiments.wrong_masks import MISTAKES
 from lib.widgets.mask_explorer import KINDS, PADDED, mask_explorer, shown
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.cases.mask_explorer import SCORES, TOKENS, explorer
-from tests.lib.widgets.pages.base import read_number
+from tests.lib.widgets.cases.page import read_number
 
 SQUARE = st.integers(1, 6).flatmap(lambda n: arrays("float64", (n, n), elements=st.floats(-50, 50)))
 
@@ -71,10 +71,21 @@ def test_values_outside_the_choices_join_them():
 # --- the page -----------------------------------------------------------------------------------------------
 
 
+# The title and the arithmetic of each cell, row by row, with the pointer over it.
+READ_STEPS = """panel => [...panel.querySelectorAll("td[data-grid=weight]")].map(cell => {
+  cell.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+  return {
+    title: panel.querySelector(".cw-steps-title").textContent,
+    steps: Object.fromEntries([...panel.querySelectorAll("[data-step]")].map(
+      step => [step.dataset.step, step.querySelector("dd").textContent])),
+  };
+})"""
+
+
 def test_arithmetic_of_every_cell_ends_in_its_weight(show):
     cells = [(i, j) for i in range(len(TOKENS)) for j in range(len(TOKENS))]
     for explored in show(*(explorer(kind=kind) for kind in KINDS)):
-        for (i, j), page_says in zip(cells, explored.read_steps(), strict=True):
+        for (i, j), page_says in zip(cells, explored.panel.evaluate(READ_STEPS), strict=True):
             assert f"(linha {i + 1})" in page_says["title"] and f"(coluna {j + 1})" in page_says["title"]
             check_steps(page_says["steps"], explored.expected(), explored.state.kind, i, j)
 

@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 from playwright.sync_api import expect
 
 from lib.widgets.mlm_corruption import MAX_DRAWS, MAX_WORDS, PERCENTAGES, MLMCorruption, shown, words_of
-from tests.lib.widgets.cases.mlm_corruption import SENTENCES, VOCABULARY, corruption
-from tests.lib.widgets.pages.mlm_corruption import State
+from tests.lib.widgets.cases.mlm_corruption import SENTENCES, VOCABULARY, State, corruption
 from tests.lib.widgets.shared import run_node
-
-# --- the twin -----------------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, len(SENTENCES) - 1), st.sampled_from(PERCENTAGES), st.integers(0, 10**6))
@@ -50,9 +47,6 @@ def test_generator_in_javascript_is_that_of_torch():
         assert drawn == [uniform, torch.randint(641, (700,), generator=generator).tolist()]
 
 
-# --- the page -----------------------------------------------------------------------------------------------
-
-
 def test_shares_always_sum_to_one(show):
     [drawn] = show(corruption())
     masked, swapped = (
@@ -75,11 +69,3 @@ def test_draws_stop_at_the_limit_and_say_so(show):
     expect(once).to_be_enabled()
     drawn.state = State("gato", draws=901)
     assert drawn.differences() == []
-
-
-def test_fate_is_said_in_words_and_not_by_colour_alone(show):
-    [drawn] = show(corruption(rate=100, mask=30, random=30))
-    marks = {"masked": "■ virou [MASK]", "swapped": "⇄ virou outra palavra", "same": "= ficou como era"}
-    cards = drawn.read()["cards"]
-    assert {card["fate"] for card in cards} == {*marks, "none"}
-    assert all(card["mark"] == marks.get(card["fate"], "não selecionada") for card in cards)

@@ -9,8 +9,7 @@ from lib.corpus import PORTUGUESE, posterior, sample
 from lib.models import page_bundle
 from lib.vocabulary import MASK
 from lib.widgets.page_model import EXAMPLES, PageModel, page_model, shown
-from tests.lib.widgets.cases.page_model import HEADS, IMPOSSIBLE, LAYERS, LOAD, sentences
-from tests.lib.widgets.pages.page_model import BOX, ModelPage, State
+from tests.lib.widgets.cases.page_model import BOX, IMPOSSIBLE, LOAD, ModelPage, State, sentences
 from tests.lib.widgets.shared import run_node, stored
 from tools.console import ROOT
 
@@ -42,7 +41,7 @@ def test_script_of_the_book_is_the_bundle_of_today_and_small():
 
 
 def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
-    texts = [*EXAMPLES, IMPOSSIBLE, *sentences(40, seed=7)]
+    texts, config = [*EXAMPLES, IMPOSSIBLE, *sentences(40, seed=7)], page_bundle.model().encoder.config
     script = f"""{PageModel._esm}
       import {{ readFileSync }} from "node:fs";
       (0, eval)(readFileSync({json.dumps(str(SCRIPT))}, "utf8"));
@@ -59,8 +58,8 @@ def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
                 assert not gap.get("exact")
             else:
                 assert gap["exact"] == pytest.approx(expected.exact.tolist(), abs=1e-12)
-        for layer in range(LAYERS):
-            for head in range(HEADS):
+        for layer in range(config.layers):
+            for head in range(config.heads):
                 wanted = shown(text, 0, layer + 1, head + 1).weights
                 weights = torch.tensor(result["weights"][layer][head], dtype=torch.float64)
                 torch.testing.assert_close(weights, wanted, atol=1e-6, rtol=0)

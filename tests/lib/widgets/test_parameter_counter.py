@@ -11,9 +11,7 @@ from lib.parameters import count
 from lib.presets import PRESETS
 from lib.widgets.parameter_counter import FLAGS, SIZES, TITLES, config_of, forward_flops, parameter_counter
 from tests.browser.chromium import assert_becomes
-from tests.lib.widgets.pages.parameter_counter import Move, standing_at
-
-# --- the twin -----------------------------------------------------------------------------------------------
+from tests.lib.widgets.cases.parameter_counter import Move, standing_at
 
 
 @pytest.mark.parametrize(
@@ -59,9 +57,6 @@ def test_presets_are_all_of_lib_and_differ_in_something():
     assert list(TITLES) == list(PRESETS)
     presets = parameter_counter().widget.presets
     assert len({tuple(p[name] for name in (*SIZES, *FLAGS)) for p in presets}) == len(presets)
-
-
-# --- the page -----------------------------------------------------------------------------------------------
 
 
 def test_list_follows_the_sliders_and_the_sliders_the_list(page, show):

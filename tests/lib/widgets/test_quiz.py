@@ -8,8 +8,7 @@ from playwright.sync_api import expect
 from lib.quizzes import CHAPTERS, ask, right, wrong
 from lib.widgets.quiz import quiz, quiz_of
 from tests.browser.chromium import assert_becomes, page_overflow
-from tests.lib.widgets.cases.quiz import RIGHT, SMALL
-from tests.lib.widgets.pages.quiz import QuizPage, at
+from tests.lib.widgets.cases.quiz import RIGHT, SMALL, QuizPage, at
 from tests.lib.widgets.shared import drawn_widgets
 
 HEADINGS = """() => {
@@ -26,14 +25,9 @@ def small(show) -> QuizPage:
     return opened
 
 
-# --- the twin -----------------------------------------------------------------------------------------------
-
-
 def test_another_edition_of_the_questions_has_another_name():
     assert quiz_of("t", SMALL).edition == quiz_of("t", SMALL).edition != quiz_of("t", SMALL[:2]).edition
 
-
-# --- the static page ----------------------------------------------------------------------------------------
 
 # To press some forty buttons by pointer would take most of the time; the other tests press them that way.
 CHECK = "(form, k) => { form.querySelectorAll('input')[k].click(); form.querySelector('button').click(); }"

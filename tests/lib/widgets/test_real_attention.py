@@ -10,8 +10,6 @@ from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.real_attention import MASKS, SENTENCES, real_attention, shown, thousandths
 
-# --- the twin -----------------------------------------------------------------------------------------------
-
 
 @torch.no_grad()
 @pytest.mark.parametrize("mask", MASKS)
@@ -27,9 +25,6 @@ def test_twin_is_the_trace_of_the_real_encoder(mask):
 def test_thousandths_are_nearest():
     weights = torch.tensor([0.0, 0.0004, 0.0006, 0.5, 1.0], dtype=torch.float64)
     assert thousandths(weights).tolist() == [0, 0, 1, 500, 1000]
-
-
-# --- the page -----------------------------------------------------------------------------------------------
 
 
 def test_the_data_of_a_page_is_small_and_the_widget_says_how_small(show):

@@ -6,7 +6,7 @@ from lib.experiments.word_senses import cosines, word_vector
 from lib.tokenizer import Tokenizer
 from lib.weights import minilm
 from lib.widgets.sense_space import WORDS, shown
-from tests.lib.widgets.cases.sense_space import LAST, moves
+from tests.lib.widgets.cases.sense_space import LAST
 
 
 def test_twin_is_the_word_vectors_of_the_real_encoder():
@@ -23,7 +23,3 @@ def test_z_scoring_removes_the_common_direction():
         assert scored.separation.same < raw.separation.same
     english, portuguese = (shown(k, LAST, "cru").separation.neighbours for k in (0, 1))
     assert (english, portuguese) == (8, 4), "an English model tells the senses of bank, not those of banco"
-
-
-def test_every_state_of_the_widget_is_visited():
-    assert len({(move.word, move.layer, move.scale) for move in moves()}) == 28

@@ -10,11 +10,8 @@ from playwright.sync_api import expect
 
 from lib.tokenizer import Tokenizer
 from lib.widgets.wordpiece_steps import MAX_WORDS, WordPieceSteps, shown, wordpiece_steps, words_of
-from tests.lib.widgets.cases.wordpiece_steps import READERS, TEXTS, TOKENIZERS, steps
-from tests.lib.widgets.pages.wordpiece_steps import State, tokenizer_of
+from tests.lib.widgets.cases.wordpiece_steps import READERS, TEXTS, TOKENIZERS, State, steps, tokenizer_of
 from tests.lib.widgets.shared import HOSTILE, run_node, stored
-
-# --- the twin -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -88,9 +85,6 @@ def test_minilm_and_a_single_tokenizer_are_accepted():
     [reader] = wordpiece_steps(Tokenizer.minilm()).widget.readers
     assert reader["strip_accents"] and reader["lowercase"] and not reader["nfc"]
     assert len(reader["vocabulary"]) == 30_522
-
-
-# --- the page -----------------------------------------------------------------------------------------------
 
 
 def test_buttons_walk_through_every_step(show):

@@ -1,13 +1,92 @@
-"""The model in the page, among all widgets."""
+"""The model in the page: its page object, and what all widgets are tested with."""
 
 import random
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+import pytest
 
 from lib.corpus import PORTUGUESE, sample
 from lib.models import page_bundle
-from lib.widgets.page_model import EXAMPLES, page_model, read, shown
-from tests.lib.widgets.cases.case import Case, Hostile
-from tests.lib.widgets.pages.page_model import BOX, ModelPage, State
+from lib.widgets.page_model import EXAMPLES, PageModel, Refused, Shown, page_model, read, shown
+from tests.lib.widgets.cases.case import Case
+from tests.lib.widgets.cases.page import Said, WidgetPage, said
 from tests.lib.widgets.shared import HOSTILE
+
+BOX = "Frase com [MASK]"
+TIES = {"within": 1e-4}  # the page's error function is 1e-7 away, which turns a tie
+NEVER = "A gramática do curso nunca produz esta frase: o modelo responde, mas não há posterior exato "
+NEVER += "com que comparar."
+
+
+@dataclass(frozen=True)
+class State:
+    """The sentence, the gap that is looked at, and the head whose attention is drawn."""
+
+    text: str
+    gap: int = 0
+    layer: int = 1
+    head: int = 1
+
+
+class ModelPage(WidgetPage):
+    """A sentence to type, and what the model and the exact posterior say of its gap."""
+
+    widget, selector = PageModel, ".cw-panel:has(.cw-page-model)"
+    READ = """{
+      weights: square("td[data-i]"),
+      shades: square("td[data-i]", share).flat(),
+      tokens: texts(".cw-weights th[scope=row]"),
+      rows: all("tr[data-word]",
+        row => [Number(row.dataset.word), ...[...row.children].map(cell => cell.textContent)]),
+      bars: all(".cw-bar", share),
+      facts: text(".cw-facts"),
+      message: text(".cw-refused"),
+      visible: !panel.querySelector(".cw-results").hidden,
+    }"""
+
+    def first(self, stored) -> State:
+        return State(stored["text"], stored["gap"], stored["layer"], stored["head"])
+
+    def begin(self) -> None:
+        """Ask for the model, and wait until it is there."""
+        self.panel.get_by_role("button", name="Carregar o modelo").click()
+        self.panel.locator(".cw-results").wait_for()
+
+    def go(self, move: State) -> None:
+        self.state = replace(move, text=self.type(BOX, move.text))
+        self.slide("Camada", str(move.layer))
+        self.slide("Cabeça", str(move.head))
+        if move.gap:
+            self.choose("Lacuna", index=move.gap)
+
+    def wanted(self) -> dict[str, Any]:
+        try:
+            lib = shown(*astuple(self.state))
+        except Refused as refused:
+            return {"message": str(refused), "visible": False}
+        facts = Said(
+            *("Entropia do posterior exato: ", lib.exact_entropy, " nats. "),
+            *("KL(exato ‖ modelo): ", lib.divergence, " nats."),
+            **TIES,
+        )
+        columns = [lib.model] if lib.exact is None else [lib.model, lib.exact]
+        return {
+            "message": "",
+            "visible": True,
+            "tokens": lib.tokens,
+            "rows": [self.row(lib, i) for i in lib.rows],
+            "bars": pytest.approx([column[i].item() for i in lib.rows for column in columns], abs=1e-6),
+            "facts": NEVER if lib.exact is None else facts,
+            "weights": said(100 * lib.weights, **TIES),
+            "shades": pytest.approx(lib.weights.flatten().tolist(), abs=1e-3),
+        }
+
+    def row(self, lib: Shown, i: int) -> list:
+        model, exact = 100 * lib.model[i].item(), None if lib.exact is None else 100 * lib.exact[i].item()
+        logit = Said(lib.logits[i].item(), within=5e-4)
+        return [i, PORTUGUESE.vocabulary[i], logit, Said(model, **TIES), Said(exact, **TIES)]
+
 
 LAYERS, HEADS = 2, 4
 IMPOSSIBLE = "a rede rede [MASK] a Pedro"
@@ -34,7 +113,7 @@ def moves():
 
 def hostile():
     texts = [*HOSTILE, *(f"[MASK] {text}" for text in HOSTILE[:6])]
-    return Hostile(page_model(), [State(text) for text in texts], State(EXAMPLES[1]))
+    return page_model(), [*map(State, texts), State(EXAMPLES[1])]
 
 
 def tour(stored):
@@ -43,43 +122,7 @@ def tour(stored):
         yield State(text, text.count("[MASK]") - 1, 1 + k % 2, 1 + k % 4)
 
 
-MUTATIONS = {
-    "forget the segment": ('plus(row("token", id), row("segment", 0))', 'row("token", id)'),
-    "shift the positions": ('row("position", position)', 'row("position", position + 1)'),
-    "forget the scale": (" / Math.sqrt(size)", ""),
-    "one head for all": ("part(query, h), part(key, h)", "part(query, 0), part(key, 0)"),
-    "queries for keys": ('["W_Q", "W_K", "W_V"]', '["W_K", "W_Q", "W_V"]'),
-    "values of the wrong head": ("Math.floor(c / size)", "c % this.heads"),
-    "no residual": ("plus(row, attended.output[i])", "attended.output[i]"),
-    "norms swapped": ("${block}.norm_1`, plus", "${block}.norm_2`, plus"),
-    "no activation in the block": ("W_1`, row).map(gelu)", "W_1`, row)"),
-    "no activation in the head": ('"head.W", hidden).map(gelu)', '"head.W", hidden)'),
-    "sample variance": ("(v - mean) ** 2, 0) / x.length", "(v - mean) ** 2, 0) / (x.length - 1)"),
-    "a wrong error function": ("0.3275911", "0.3975911"),
-    "exponent off by one": ("2 ** (exponent - 15)", "2 ** (exponent - 14)"),
-    "no subnormals": (
-        "if (exponent === 0) return sign * fraction * 2 ** -24;",
-        "if (exponent === 0) return 9;",
-    ),
-    "no bias of the words": ("(b, id) => b + dot(t", "(b, id) => dot(t"),
-    "one block only": ("layer < this.layers", "layer < 1"),
-    "next layer": ('weights[this.model.get("layer") - 1]', 'weights.at(this.model.get("layer") - 2)'),
-    "forget the end": ("let ahead = end;", "let ahead = end.map(() => 1);"),
-    "posterior of the prefix": ("const onward = chance[a] * ahead[target[a]]", "const onward = chance[a]"),
-    "do not normalise": ("return words.map((x) => x / scale)", "return words"),
-    "posterior of the neighbour": ("posteriors?.[place - 1]", "posteriors?.[place]"),
-    "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),
-    "bits for nats": ("sum - (x > 0 ? x * Math.log(x)", "sum - (x > 0 ? x * Math.log2(x)"),
-    "bars of the others": (
-        'bar.style.setProperty("--cw-weight", p)',
-        'bar.style.setProperty("--cw-weight", 1 - p)',
-    ),
-    "the first gap always": ("this.drawWords(gaps[k])", "this.drawWords(gaps[0])"),
-    "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
-}
-
 CASE = Case(
-    name="page_model",
     page=ModelPage,
     make=page_model,
     starts=lambda: [(page_model(), State(EXAMPLES[0])), (page_model([EXAMPLES[2]]), State(EXAMPLES[2]))],
@@ -87,7 +130,6 @@ CASE = Case(
     tour=tour,
     pair=lambda: (page_model(), page_model()),
     used=(State(EXAMPLES[3], 1, 2, 4), State("o gato [MASK]")),
-    heard=State("o gato [MASK]"),
     stops=["Exemplo", "Camada", "Cabeça", BOX, LOAD],
     keys=[
         ("Enter", State(EXAMPLES[0])),
@@ -115,7 +157,37 @@ CASE = Case(
         (lambda: read("a " * 17), "Refused: A frase tem 17 palavras; o modelo lê no máximo 15"),
     ],
     hostile=hostile,
-    mutations=MUTATIONS,
+    mutations={
+        "forget the segment": ('plus(row("token", id), row("segment", 0))', 'row("token", id)'),
+        "shift the positions": ('row("position", position)', 'row("position", position + 1)'),
+        "forget the scale": (" / Math.sqrt(size)", ""),
+        "one head for all": ("part(query, h), part(key, h)", "part(query, 0), part(key, 0)"),
+        "queries for keys": ('["W_Q", "W_K", "W_V"]', '["W_K", "W_Q", "W_V"]'),
+        "values of the wrong head": ("Math.floor(c / size)", "c % this.heads"),
+        "no residual": ("plus(row, attended.output[i])", "attended.output[i]"),
+        "norms swapped": ("${block}.norm_1`, plus", "${block}.norm_2`, plus"),
+        "no activation in the block": ("W_1`, row).map(gelu)", "W_1`, row)"),
+        "no activation in the head": ('"head.W", hidden).map(gelu)', '"head.W", hidden)'),
+        "sample variance": ("(v - mean) ** 2, 0) / x.length", "(v - mean) ** 2, 0) / (x.length - 1)"),
+        "a wrong error function": ("0.3275911", "0.3975911"),
+        "exponent off by one": ("2 ** (exponent - 15)", "2 ** (exponent - 14)"),
+        "no subnormals": ("return sign * fraction * 2 ** -24;", "return 9;"),
+        "no bias of the words": ("(b, id) => b + dot(t", "(b, id) => dot(t"),
+        "one block only": ("layer < this.layers", "layer < 1"),
+        "next layer": ('weights[this.model.get("layer") - 1]', 'weights.at(this.model.get("layer") - 2)'),
+        "forget the end": ("let ahead = end;", "let ahead = end.map(() => 1);"),
+        "posterior of the prefix": (
+            "const onward = chance[a] * ahead[target[a]]",
+            "const onward = chance[a]",
+        ),
+        "do not normalise": ("return words.map((x) => x / scale)", "return words"),
+        "posterior of the neighbour": ("posteriors?.[place - 1]", "posteriors?.[place]"),
+        "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),
+        "bits for nats": ("sum - (x > 0 ? x * Math.log(x)", "sum - (x > 0 ? x * Math.log2(x)"),
+        "bars of the others": ('("--cw-weight", p)', '("--cw-weight", 1 - p)'),
+        "the first gap always": ("this.drawWords(gaps[k])", "this.drawWords(gaps[0])"),
+        "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
+    },
     # Whether the sentence may end after the gap decides what fits in the last one.
     telling=[State(EXAMPLES[3], 1, 2, 3), State("a moça procurou o banco [MASK]", 0, 1, 2)],
 )

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from playwright.sync_api import Locator
@@ -38,17 +38,17 @@ class WidgetPage:
         """Move the controls as a person does."""
         raise NotImplementedError
 
-    def expected(self) -> Any:
-        """What `lib` computes for the state that the controls are in."""
-        raise NotImplementedError
-
     def read(self) -> dict[str, Any]:
         """Everything that the widget says, as text."""
         return self.panel.evaluate(f"panel => {{ {READING} return {self.READ}; }}")
 
+    def wanted(self) -> dict[str, Any]:
+        """What `read` must give in this state, as `lib` computes it; `Said` where there are numbers."""
+        raise NotImplementedError
+
     def wrong(self) -> list[str]:
         """Where the page, right now, does not say what `lib` computes, to the precision that it shows."""
-        raise NotImplementedError
+        return unlike("", self.read(), self.wanted())
 
     def differences(self) -> list[str]:
         """[] as soon as nothing is wrong, or what still is at the limit of all waiting."""
@@ -83,11 +83,11 @@ READING = """
   const all = (selector, read, root = panel) => [...root.querySelectorAll(selector)].map(read);
   const byName = (name, read = element => element.textContent, root = panel) =>
     Object.fromEntries(all(`[data-${name}]`, element => [element.dataset[name], read(element)], root));
-  const share = element => Number(element.style.getPropertyValue("--cw-weight"));
-  const square = selector => {
+  const share = element => parseFloat(element.style.getPropertyValue("--cw-weight"));
+  const square = (selector, read = cell => cell.textContent) => {
     const rows = [];
     for (const cell of panel.querySelectorAll(selector)) {
-      (rows[cell.dataset.i] ??= [])[cell.dataset.j] = cell.textContent;
+      (rows[cell.dataset.i] ??= [])[cell.dataset.j] = read(cell);
     }
     return rows;
   };
@@ -107,51 +107,63 @@ SET_SLIDER = """async (handle, text) => {
 
 def read_number(text: str) -> float:
     """A number as the page writes it: "0,330", "−∞", "1,0·10⁶"."""
-    text = text.translate(str.maketrans("−,⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "-.0123456789-")).replace("∞", "inf")
-    mantissa, _, exponent = text.partition("·10")
-    return float(mantissa) * 10 ** int(exponent or 0)
+    mantissa, exponent = _split(text)
+    return float(mantissa) * 10**exponent
 
 
 def half_unit(text: str) -> float:
     """Half a unit of the last digit that `text` shows: how far the true value may be from it."""
-    decimals = re.match(r"[^·]*?(?:,(\d+))?(?:·|$)", text).group(1) or ""
-    exponent = re.search(r"·10(.*)", text)
-    scale = round(math.log10(abs(read_number("1·10" + exponent.group(1))))) if exponent else 0
-    return 0.5 * 10.0 ** (scale - len(decimals))
+    mantissa, exponent = _split(text)
+    return 0.5 * 10.0 ** (exponent - len(mantissa.partition(".")[2]))
 
 
-def agrees(text: str, value: float | None) -> bool:
-    """True if `text` is `value` rounded as shown; None stands for a row with nothing to attend to."""
-    if value is None:
-        return text == "—"
-    try:
-        number = read_number(text)
-    except ValueError:
-        return False
-    if math.isinf(value) or math.isinf(number):
-        return number == value
-    return abs(number - value) <= half_unit(text) * (1 + 1e-9)
+def _split(text: str) -> tuple[str, int]:
+    text = text.translate(str.maketrans("−,⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "-.0123456789-")).replace("∞", "inf")
+    mantissa, _, exponent = text.partition("·10")
+    return mantissa, int(exponent or 0)
 
 
-def disagreeing(pairs: Sequence[tuple[str, str, float | None]]) -> list[str]:
-    """Of triples (where, what the page says, what `lib` computes), those that do not agree."""
-    return [f"{where}: page {text}, lib {value}" for where, text, value in pairs if not agrees(text, value)]
+class Said:
+    """A text made of strings as they are and of numbers rounded as shown, up to `within`; None is a dash."""
+
+    def __init__(self, *parts: str | float | None, within: float = 0.0) -> None:
+        self.parts, self.within = parts, within
+
+    def __repr__(self) -> str:
+        return "".join(map(str, self.parts))
+
+    def __eq__(self, text: object) -> bool:
+        pattern = "".join(re.escape(part) if isinstance(part, str) else r"(\S+?)" for part in self.parts)
+        numbers = [part for part in self.parts if not isinstance(part, str)]
+        found = re.fullmatch(pattern, str(text))
+        return found is not None and all(map(self._agrees, found.groups(), numbers))
+
+    def _agrees(self, text: str, value: float | None) -> bool:
+        if value is None:
+            return text == "—"
+        try:
+            number = read_number(text)
+        except ValueError:
+            return False
+        if math.isinf(value) or math.isinf(number):
+            return number == value
+        return abs(number - value) <= half_unit(text) * (1 + 1e-9) + self.within
 
 
-# --- tables of attention weights ----------------------------------------------------------------------------
+def said(values: Any, **options: float) -> Any:
+    """A `Said` for each number of a tensor or a list of lists."""
+    values = values.tolist() if isinstance(values, Tensor) else values
+    return (
+        [said(value, **options) for value in values] if isinstance(values, list) else Said(values, **options)
+    )
 
-SHADES = """panel => [...panel.querySelectorAll("td[data-i]")].flatMap(cell =>
-  cell.style.getPropertyValue("--cw-weight") === "" ? [] :
-    [[Number(cell.dataset.i), Number(cell.dataset.j), Number(cell.style.getPropertyValue("--cw-weight"))]])"""
 
-
-def wrong_shades(panel: Locator, weights: Tensor) -> list[str]:
-    """The cells of a table of weights whose colour is not that of the weight, to a thousandth."""
-    shades = panel.evaluate(SHADES)
-    if len(shades) != weights.numel():
-        return [f"{len(shades)} cells are coloured, of {weights.numel()}"]
-    return [
-        f"shade {i},{j}: page {shade}, lib {weights[i, j]}"
-        for i, j, shade in shades
-        if not abs(shade - weights[i, j].item()) <= 1e-3
-    ]
+def unlike(where: str, page: Any, lib: Any) -> list[str]:
+    """Where what the page says is not what `lib` does; what `lib` does not name is not compared."""
+    if isinstance(lib, dict):
+        parts = [(name, page[name], value) for name, value in lib.items()]
+    elif isinstance(lib, list) and len(lib) == len(page):
+        parts = [(k, *pair) for k, pair in enumerate(zip(page, lib, strict=True))]
+    else:
+        return [] if page == lib else [f"{where.strip()}: page {page!r}, lib {lib!r}"]
+    return [line for name, *pair in parts for line in unlike(f"{where} {name}", *pair)]

@@ -1,1 +1,0 @@
-"""Page objects: each widget as a person meets it on a page, wherever that page comes from."""
