@@ -51,13 +51,6 @@ class Lab:
 # --- the server ---------------------------------------------------------------------------------------------
 
 
-def silence_announcements(settings: Path) -> None:
-    """Answer beforehand the question about news, which would otherwise lie over the notebook."""
-    file = settings / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    file.parent.mkdir(parents=True)
-    file.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
-
-
 def launch(scratch: Path, folder: Path, token: str) -> subprocess.Popen:
     """Start the server on a port that it chooses itself; it writes the address into its runtime folder."""
     command = [
@@ -70,13 +63,9 @@ def launch(scratch: Path, folder: Path, token: str) -> subprocess.Popen:
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     # Settings of the person who runs the tests must not leak in, nor the tests' settings out.
-    private = {
-        "JUPYTER_CONFIG_DIR": str(scratch / "config"),
-        "JUPYTER_RUNTIME_DIR": str(scratch / "runtime"),
-        "JUPYTERLAB_SETTINGS_DIR": str(scratch / "settings"),
-        "JUPYTERLAB_WORKSPACES_DIR": str(scratch / "workspaces"),
-        "IPYTHONDIR": str(scratch / "ipython"),
-    }
+    private = {f"JUPYTER_{name.upper()}_DIR": str(scratch / name) for name in ("config", "runtime")}
+    private |= {f"JUPYTERLAB_{name.upper()}_DIR": str(scratch / name) for name in ("settings", "workspaces")}
+    private["IPYTHONDIR"] = str(scratch / "ipython")
     with open(scratch / "jupyterlab.log", "ab") as output:
         return subprocess.Popen(
             command, cwd=folder, env={**os.environ, **private}, stdout=output, stderr=subprocess.STDOUT
@@ -103,15 +92,6 @@ def stop(process: subprocess.Popen) -> None:
         process.wait()
 
 
-def ended(process: subprocess.Popen) -> bool:
-    """Wait for the end of a server that does not answer yet, but no longer than until it is asked again."""
-    try:
-        process.wait(timeout=ASK_AGAIN_SECONDS)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
 def start(scratch: Path, folder: Path, token: str) -> tuple[subprocess.Popen, str]:
     """The server and its address; it is started again if another process took the port that it had chosen."""
     process, deadline = launch(scratch, folder, token), time.monotonic() + START_SECONDS
@@ -119,7 +99,8 @@ def start(scratch: Path, folder: Path, token: str) -> tuple[subprocess.Popen, st
         while time.monotonic() < deadline:
             if base_url := address(process, scratch, token):
                 return process, base_url
-            if ended(process):
+            time.sleep(ASK_AGAIN_SECONDS)
+            if process.poll() is not None:  # it has ended
                 if PORT_LOST not in read_log(scratch):
                     break
                 process = launch(scratch, folder, token)
@@ -139,7 +120,10 @@ def running_lab(scratch: Path) -> Iterator[Lab]:
     """Start JupyterLab on a copy of book/ under the scratch folder, and stop it at the end."""
     folder, token = scratch / "book", secrets.token_hex(16)
     shutil.copytree(ROOT / "book", folder, ignore=shutil.ignore_patterns("_static", "_ext", ".*"))
-    silence_announcements(scratch / "settings")
+    # The question about news, which would lie over the notebook, is answered beforehand.
+    news = scratch / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    news.parent.mkdir(parents=True)
+    news.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
     process, base_url = start(scratch, folder, token)
     try:
         yield Lab(base_url, token, folder)

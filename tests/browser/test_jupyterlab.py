@@ -1,32 +1,15 @@
 """The notebooks in a real JupyterLab: MyST directives are rendered there too, offline."""
 
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.chromium import open_page
 
-
-@pytest.fixture(scope="module")
-def chapter(jupyterlab, browser):
-    """Chapter 1 as JupyterLab shows it."""
-    with open_page(browser, fresh=True) as page:
-        page.goto(jupyterlab.url("01_masking.ipynb"))
-        page.wait_for_selector(".jp-Notebook .myst aside")
-        yield page
-
-
-def test_directives_are_rendered(chapter):
-    first = chapter.locator(".jp-Notebook .jp-MarkdownCell").first
+def test_a_chapter_is_rendered_and_asks_for_nothing_external(jupyterlab, new_page):
+    page = new_page(fresh=True)
+    page.goto(jupyterlab.url("01_masking.ipynb"))
+    page.wait_for_selector(".jp-Notebook .myst aside")
+    first = page.locator(".jp-Notebook .jp-MarkdownCell").first
     expect(first.locator("aside", has_text="O que você vai aprender")).not_to_have_count(0)
-    shown = first.locator(".myst").first
     for raw in ("```", ":class:"):
-        expect(shown).not_to_contain_text(raw)
-
-
-def test_formulas_are_typeset(chapter):
-    expect(chapter.locator(".jp-Notebook .myst .katex")).not_to_have_count(0)
-
-
-def test_nothing_external_is_asked_for(chapter):
-    assert chapter.problems.external == []
-    assert chapter.problems.failed == []
+        expect(first.locator(".myst").first).not_to_contain_text(raw)
+    expect(page.locator(".jp-Notebook .myst .katex"), "formulas are typeset").not_to_have_count(0)
+    assert page.problems.external == page.problems.failed == []

@@ -1,23 +1,52 @@
 """Every page of the built book in a real Chromium that cannot reach the network."""
 
-import pytest
-from playwright.sync_api import expect
+import gzip
+import random
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from lib.exercises.catalogue import exercises
 from tests.book.test_built_book import PAGES, soup
-from tests.book.test_page_weight import LIMIT, views, weigh, widget_code
 from tests.browser.chromium import (
     DESKTOP,
     LOOKS,
+    PHONE,
     axe_violations,
     change_look,
+    load,
     open_page,
     page_overflow,
     settle,
     wait_until,
 )
+from tools.serve import serving
 
 CHAPTER = "book/01_masking.html"
+LIMIT = 2_000_000  # bytes: what a page with widgets may weigh in all
 NAMES = ["desktop-light", "desktop-dark", "phone-light", "phone-dark"]
+
+
+def weigh(page: Page, base: str, folder: Path, name: str) -> dict[str, int]:
+    """Bytes of each file that opening the page asks for, as a server that compresses would send them."""
+    asked = {}  # a dict keeps the order of the requests
+
+    def note(response: Response) -> None:
+        asked.setdefault(unquote(urlparse(response.url).path).lstrip("/"))
+
+    page.on("response", note)
+    load(page, f"{base}/{name}")
+    page.remove_listener("response", note)
+    return {path: compressed(folder / path) for path in asked if (folder / path).is_file()}
+
+
+@cache
+def compressed(path: Path) -> int:
+    body = path.read_bytes()
+    return min(len(body), len(gzip.compress(body, 9)))  # fonts and images do not shrink
 
 
 @pytest.fixture(scope="module", params=[page for page in PAGES if page != "index.html"])
@@ -33,18 +62,17 @@ def test_a_page_opens_without_trouble(opened):
     assert not tab.problems, tab.problems
 
 
-def test_a_page_with_widgets_stays_under_the_limit(opened, record_property):
+def test_a_page_with_widgets_stays_under_the_limit_and_only_such_a_page_loads_their_code(
+    opened, record_property
+):
     tab, name = opened
+    views = len(soup(name).find_all("script", type="application/vnd.jupyter.widget-view+json"))
     total, own = sum(tab.weights.values()), tab.weights[name]
     said = f"{name}: {total / 1000:.0f} kB compressed, {own / 1000:.0f} kB of it the page itself"
-    record_property("summary", f"{said}, widgets: {views(name)}")
+    record_property("summary", f"{said}, widgets: {views}")
     assert 0 < own < total
-    assert total <= LIMIT or not views(name)
-
-
-def test_widget_code_is_loaded_where_there_are_widgets_and_nowhere_else(opened):
-    tab, name = opened
-    assert bool(widget_code(tab.weights)) == bool(views(name))
+    assert total <= LIMIT or not views
+    assert any("bundles/widgets." in path for path in tab.weights) == bool(views)
 
 
 def test_every_icon_comes_from_the_small_font(opened):
@@ -78,8 +106,7 @@ def test_a_page_is_accessible_and_does_not_scroll_sideways(opened, viewport, dar
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_opens_from_its_folder(name, book_dir, page):
-    page.goto(f"{book_dir.as_uri()}/{name}")
-    settle(page)
+    load(page, f"{book_dir.as_uri()}/{name}")
     assert not page.problems, page.problems
 
 
@@ -97,8 +124,7 @@ def test_the_search_finds_the_chapter(book_url, page):
 
 
 def test_the_theme_switch_works_by_keyboard(book_url, page):
-    page.goto(f"{book_url}/book/intro.html")
-    settle(page)
+    load(page, f"{book_url}/book/intro.html")
     mode = "document.documentElement.dataset.mode"
     seen = [page.evaluate(mode)]
     page.focus(".theme-switch-button")
@@ -114,16 +140,14 @@ def test_diagrams_follow_the_theme(book_url, page):
         change_look(page, DESKTOP, dark)
         return page.locator("pre.mermaid svg style").first.text_content()
 
-    page.goto(f"{book_url}/book/intro.html")
-    settle(page)
+    load(page, f"{book_url}/book/intro.html")
     assert colours(dark=False) != colours(dark=True)
     drawing = page.locator("pre.mermaid > svg").first
     assert drawing.evaluate("svg => getComputedStyle(svg).filter") == "none", "the dark colours are inverted"
 
 
 def test_a_reference_is_reached_from_its_citation(book_url, page):
-    page.goto(f"{book_url}/{CHAPTER}")
-    settle(page)
+    load(page, f"{book_url}/{CHAPTER}")
     page.locator("a[href*='references.html#']").first.click()
     page.wait_for_url("**/references.html#*")
     target = page.url.split("#")[1]
@@ -141,23 +165,52 @@ def test_the_watch_on_a_page_sees_trouble(book_url, page):
     assert page.problems.external == ["https://example.org/"]
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_keyboard_unfolds_and_folds_a_solution(viewport, new_page, book_url):
+    """That every hint and solution is folded and named, tests/book/test_widgets.py sees."""
+    page = new_page(viewport=viewport)
+    page.goto(f"{book_url}/{CHAPTER}")
+    box = page.locator(f"#sol-{exercises(1)[1].label}")
+    button, code = box.get_by_role("button", name="Solução"), box.locator("pre").first
+    expect(code).to_be_hidden()
+    button.focus()
+    for key, shown in (("Enter", True), ("Space", False), ("Enter", True)):
+        page.keyboard.press(key)
+        expect(button).to_have_attribute("aria-expanded", str(shown).lower())
+        expect(code).to_be_visible(visible=shown)
+    expect(code).to_contain_text("def minha_softmax(s):")
+    assert page_overflow(page) == 0 and not page.problems
+
+
+def test_the_scale_sees_what_is_too_heavy_and_code_that_nobody_needs(page, tmp_path):
+    (tmp_path / "noise.bin").write_bytes(random.Random(0).randbytes(LIMIT + 1))
+    (tmp_path / "zeros.txt").write_bytes(bytes(LIMIT))
+    for name in ("needed.js", "unused.js"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "page.html").write_text(
+        "<script src=needed.js></script><script>fetch('noise.bin'); fetch('zeros.txt')</script>"
+    )
+    with serving(tmp_path) as url:
+        sizes = weigh(page, url, tmp_path, "page.html")
+    assert sizes["noise.bin"] == LIMIT + 1, "what does not compress is sent as it is"
+    assert sizes["zeros.txt"] < 10_000, "what compresses is weighed compressed"
+    assert set(sizes) == {"page.html", "needed.js", "noise.bin", "zeros.txt"}
+
+
 READABLE, PALE = "<span>sim</span> ", '<span style="color: #ccc">não</span> '
+HARD = {  # code that is hard to read, and how many words of it are found
+    "none": (READABLE * 9, 0),
+    "one": (READABLE * 9 + PALE, 1),
+    "in a sentence": (f'</pre>{READABLE * 9}<p>Isto <em style="color: #ccc">não</em> se lê.</p><pre>', 1),
+    "all": (PALE * 9, 3),
+    "hidden": (PALE.replace("#ccc", "#ccc; display: none") * 9 + PALE, 1),
+    "cut off": (f'<b style="position: absolute; clip: rect(1px, 1px, 1px, 1px)">{PALE * 9}</b>{PALE}', 1),
+    "after short": (PALE.replace("não", "=") * 9 + PALE, 1),
+    "on black": (READABLE * 9 + f'<b style="background: #222">{READABLE}</b>', 1),
+}
 
 
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        (READABLE * 9, 0),
-        (READABLE * 9 + PALE, 1),
-        (f'</pre>{READABLE * 9}<p>Isto <em style="color: #ccc">não</em> se lê.</p><pre>', 1),
-        (PALE * 9, 3),
-        (PALE.replace("#ccc", "#ccc; display: none") * 9 + PALE, 1),
-        (f'<b style="position: absolute; clip: rect(1px, 1px, 1px, 1px)">{PALE * 9}</b>{PALE}', 1),
-        (PALE.replace("não", "=") * 9 + PALE, 1),
-        (READABLE * 9 + f'<b style="background: #222">{READABLE}</b>', 1),
-    ],
-    ids=["none", "one", "in a sentence", "all", "after hidden", "after cut off", "after short", "on black"],
-)
+@pytest.mark.parametrize(("code", "found"), HARD.values(), ids=HARD)
 def test_code_that_is_hard_to_read_is_found(code, found, page):
     """The saving itself: words that look alike are judged once for all, and no other word goes unjudged."""
     page.set_content(
