@@ -93,7 +93,8 @@ def check_masked_weights(student: Student) -> None:
     )
     for g in student.randoms():
         mask = causal_mask(4) & padding_mask([4, 2], 4)  # (2, 4, 4)
-        _expect_weights(student, *torch.randn(2, 2, 4, 3, generator=g), mask)
+        q, k = torch.randn(2, 2, 4, 3, generator=g)
+        _expect_weights(student, q, k, mask)
 
 
 def _expect_weights(student: Student, q: Tensor, k: Tensor, mask: Tensor) -> None:

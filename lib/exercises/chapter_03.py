@@ -15,7 +15,7 @@ def check_wordpiece(student: Student) -> None:
     known = "gat g ##a ##t ##inho ##in ##ho ##i ##n ##o gato des ##feito inho"
     vocabulary = set(known.split())
 
-    def cut(word: str, vocabulary: set[str] = vocabulary) -> list:
+    def cut(word: str, vocabulary: set = vocabulary) -> list:
         return student(palavra=word, vocabulario=vocabulary)
 
     student.expect(cut("gato"), ["gato"], menor_primeiro=["g", "##a", "##t", "##o"], unk=[UNK])
