@@ -1,7 +1,7 @@
-"""Real Brazilian Portuguese: treebanks of the package `dante-corpora`, read straight from CoNLL-U.
+"""Real Brazilian Portuguese: a treebank of the package `dante-corpora`, read straight from CoNLL-U.
 
 Porttinari-base (Pardo et al., 2021; Duran et al., 2023) is news from Folha de São Paulo with universal parts
-of speech, CC BY 4.0 in Universal Dependencies. PetroGold, academic prose, is read only if asked for by name.
+of speech, CC BY 4.0 in Universal Dependencies.
 
 Words  Universal Dependencies take contractions apart (`de a`). Most sentences of the package keep the written
        form, and it is used; the others lost it, and the rules of the language give it back (they agree with
@@ -14,13 +14,12 @@ Split  By document, so that no article is on both sides: 80% train, 10% dev, 10%
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from lib import checks
 from lib.files import package_folder
 
-CORPORA = ("porttinari", "petrogold")
 SPLITS = ("train", "dev", "test")
 ATTRIBUTION = "Porttinari-base (Pardo et al., 2021; Duran et al., 2023), CC BY 4.0"
 
@@ -38,10 +37,10 @@ class TaggedSentence:
         return " ".join(self.words)
 
 
-def load(split: str, corpus: str = "porttinari") -> tuple[TaggedSentence, ...]:
+def load(split: str) -> tuple[TaggedSentence, ...]:
     """The sentences of one split, in the order of the corpus."""
     checks.one_of("split", split, SPLITS)
-    return tuple(sentence for sentence in _corpus(corpus) if split_of(sentence.document) == split)
+    return tuple(sentence for sentence in _corpus() if split_of(sentence.document) == split)
 
 
 def split_of(document: str) -> str:
@@ -50,18 +49,17 @@ def split_of(document: str) -> str:
     return "dev" if bucket == 8 else "test" if bucket == 9 else "train"
 
 
-@lru_cache(maxsize=len(CORPORA))
-def _corpus(corpus: str) -> tuple[TaggedSentence, ...]:
+@cache
+def _corpus() -> tuple[TaggedSentence, ...]:
     seen: dict[tuple[str, ...], TaggedSentence] = {}
-    for sentence in read_conllu(corpus_path(corpus)):
+    for sentence in read_conllu(corpus_path()):
         seen.setdefault(sentence.words, sentence)
     return tuple(seen.values())
 
 
-def corpus_path(corpus: str) -> Path:
-    """Where the installed package keeps a corpus. The package itself is never imported."""
-    data = package_folder("dante", "dante-corpora==2.0.5") / "data"
-    return data / checks.one_of("corpus", corpus, CORPORA) / "annotated.conllu"
+def corpus_path() -> Path:
+    """Where the installed package keeps the corpus. The package itself is never imported."""
+    return package_folder("dante", "dante-corpora==2.0.5") / "data" / "porttinari" / "annotated.conllu"
 
 
 def read_conllu(path: str | Path) -> Iterator[TaggedSentence]:
@@ -89,14 +87,8 @@ def _sentence(name: str, rows: list[list[str]]) -> TaggedSentence:
     parts = [(int(row[0]), row[1], row[3]) for row in rows if row[0].isdigit()]
     pairs = _as_written(ranges, parts) if ranges else _contracted([(word, tag) for _, word, tag in parts])
     words, tags = zip(*pairs, strict=True)
-    return TaggedSentence(name, _document(name), words, tags)
-
-
-def _document(name: str) -> str:
-    """`FOLHA_DOC000001` of `FOLHA_DOC000001_SENT003`, `247-20140910` of `247-20140910-MONOGRAFIA_0-1`."""
-    if "_SENT" in name:
-        return name.partition("_SENT")[0]
-    return "-".join(name.split("-")[:2])
+    document = name.partition("_SENT")[0]  # FOLHA_DOC000001 of FOLHA_DOC000001_SENT003
+    return TaggedSentence(name, document, words, tags)
 
 
 def _as_written(ranges: list[list[str]], parts: list[tuple[int, str, str]]) -> list[tuple[str, str]]:
@@ -104,7 +96,7 @@ def _as_written(ranges: list[list[str]], parts: list[tuple[int, str, str]]) -> l
     written = {}
     for row in ranges:
         first, last = map(int, row[0].split("-"))
-        written |= {first: (last, row[1])}
+        written[first] = last, row[1]
     pairs, i = [], 0
     while i < len(parts):
         number, word, _ = parts[i]
@@ -141,10 +133,7 @@ def _contracted(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     pairs, i = [], 0
     while i < len(parts):
         form = _contraction(parts[i : i + 3])
-        if form:
-            pairs.append((form, f"{parts[i][1]}+{parts[i + 1][1]}"))
-        else:
-            pairs.append(parts[i])
+        pairs.append((form, f"{parts[i][1]}+{parts[i + 1][1]}") if form else parts[i])
         i += 2 if form else 1
     return pairs
 

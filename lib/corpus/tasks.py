@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import torch
 
 from lib import checks
-from lib.corpus.grammar import Grammar
 from lib.corpus.lexicon import PEOPLE
 from lib.corpus.porttinari import SPLITS
 from lib.corpus.porttinari import split_of as split_of_text
@@ -70,34 +69,29 @@ def split_of(words: Words) -> str:
     return split_of_text(" ".join(words))
 
 
-def topics(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Classified]:
+def topics(split: str, count: int, seed: int = 0) -> list[Classified]:
     """Which topic is the sentence about? The same number of each (give or take one)."""
-    examples = (Classified(s.words, s.topic) for s in _stream(grammar, split, seed))
-    return _balanced(examples, grammar.topics, count)
+    examples = (Classified(s.words, s.topic) for s in _stream(split, seed))
+    return _balanced(examples, PORTUGUESE.topics, count)
 
 
-def sentiments(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Classified]:
+def sentiments(split: str, count: int, seed: int = 0) -> list[Classified]:
     """Is it positive, negative or neither? The same number of each (give or take one)."""
-    examples = (Classified(s.words, s.sentiment) for s in _stream(grammar, split, seed))
+    examples = (Classified(s.words, s.sentiment) for s in _stream(split, seed))
     return _balanced(examples, SENTIMENTS, count)
 
 
-def parts_of_speech(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Tagged]:
-    """Universal part-of-speech tags; a contraction such as `na` is `ADP+DET`."""
-    return _take((Tagged(s.words, s.pos) for s in _stream(grammar, split, seed)), count)
-
-
-def entities(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Tagged]:
+def entities(split: str, count: int, seed: int = 0) -> list[Tagged]:
     """People, places and organisations as BIO tags; `Santos` is a city or a team by context."""
-    return _take((Tagged(s.words, _bio(s)) for s in _stream(grammar, split, seed)), count)
+    return _take((Tagged(s.words, _bio(s)) for s in _stream(split, seed)), count)
 
 
-def senses(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Tagged]:
+def senses(split: str, count: int, seed: int = 0) -> list[Tagged]:
     """The sense of each word that has more than one, `O` elsewhere; every sentence has such a word."""
-    ambiguous = ambiguous_words(grammar)
+    ambiguous = ambiguous_words(PORTUGUESE)
     examples = (
         Tagged(s.words, tuple(sense or "O" for sense in s.senses))
-        for s in _stream(grammar, split, seed)
+        for s in _stream(split, seed)
         if any(word in ambiguous for word in s.words)
     )
     return _take(examples, count)
@@ -118,7 +112,7 @@ RELATIONS = {
 }
 
 
-def entailments(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Pair]:
+def entailments(split: str, count: int, seed: int = 0) -> list[Pair]:
     """Premise, hypothesis and whether the first implies, leaves open or rules out the second.
 
     Labels are equally frequent and so are the `RELATIONS` of each label, which share their words: a model
@@ -127,7 +121,7 @@ def entailments(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUG
     chooser = random.Random(seed)
 
     def examples() -> Iterator[Pair]:
-        for sentence in filter(_states_a_fact, _stream(grammar, split, seed, by_core=True)):
+        for sentence in filter(_states_a_fact, _stream(split, seed, by_core=True)):
             label = chooser.choice(NLI_LABELS)
             versions = _versions(sentence, chooser)
             premise, hypothesis = chooser.choice(RELATIONS[label])
@@ -165,7 +159,7 @@ def _versions(sentence: Sentence, chooser: random.Random) -> dict[str, Words]:
 # -- questions
 
 
-def questions(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUESE) -> list[Question]:
+def questions(split: str, count: int, seed: int = 0) -> list[Question]:
     """Extractive questions (quem, o que, onde, quando) on two sentences about one topic.
 
     The verb asked about occurs in one of the sentences only, so the answer is unique.
@@ -174,7 +168,7 @@ def questions(split: str, count: int, seed: int = 0, grammar: Grammar = PORTUGUE
     waiting: dict[str, Sentence] = {}
 
     def examples() -> Iterator[Question]:
-        for sentence in _stream(grammar, split, seed):
+        for sentence in _stream(split, seed):
             other = waiting.pop(sentence.topic, None)
             if other is None:
                 waiting[sentence.topic] = sentence
@@ -221,12 +215,12 @@ def _core(sentence: Sentence) -> Words:
     return _without(sentence.words, [span for span in sentence.spans if span.name in ADJUNCTS])
 
 
-def _stream(grammar: Grammar, split: str, seed: int, by_core: bool = False) -> Iterator[Sentence]:
+def _stream(split: str, seed: int, by_core: bool = False) -> Iterator[Sentence]:
     """Endless sentences of one split, which their words decide, or only those of their core."""
     checks.one_of("split", split, SPLITS)
     generator = torch.Generator().manual_seed(seed)
     for _ in itertools.count():
-        for sentence in sample(grammar, 1024, generator):
+        for sentence in sample(PORTUGUESE, 1024, generator):
             if split_of(_core(sentence) if by_core else sentence.words) == split:
                 yield sentence
 

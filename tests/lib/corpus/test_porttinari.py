@@ -42,7 +42,7 @@ def test_contractions_as_written_and_by_rule(tmp_path):
 def test_the_rules_give_back_what_the_treebank_wrote():
     """Take apart every sentence whose written form is known, join it by rule, and compare."""
     right = wrong = 0
-    for rows in _rows(porttinari.corpus_path("porttinari")):
+    for rows in _rows(porttinari.corpus_path()):
         ranges = [row for row in rows if "-" in row[0]]
         parts = [(int(row[0]), row[1], row[3]) for row in rows if row[0].isdigit()]
         if ranges:
@@ -84,16 +84,9 @@ def test_tags_are_universal(splits):
     assert all(len(s.words) == len(s.tags) and all(s.words) for s in splits["train"])
 
 
-def test_petrogold_is_there_only_for_who_asks():
-    dev, test = (porttinari.load(split, corpus="petrogold") for split in ("dev", "test"))
-    assert len(dev) > 300 and {s.document for s in dev}.isdisjoint({s.document for s in test})
-
-
 def test_bad_arguments_are_named(tmp_path):
     with pytest.raises(ValueError, match="split"):
         porttinari.load("validation")
-    with pytest.raises(ValueError, match="corpus"):
-        porttinari.corpus_path("bosque")
     broken = tmp_path / "broken.conllu"
     broken.write_text("1\tcasa\tNOUN\n", encoding="utf-8")
     with pytest.raises(ValueError, match="line 1"):

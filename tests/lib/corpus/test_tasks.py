@@ -9,7 +9,7 @@ import pytest
 from lib.corpus import PORTUGUESE, sample, tasks, topic_log_joint
 from tests.refusals import refuses
 
-MAKERS = ["topics", "sentiments", "parts_of_speech", "entities", "senses", "entailments", "questions"]
+MAKERS = ["topics", "sentiments", "entities", "senses", "entailments", "questions"]
 VERBS = {
     PORTUGUESE.vocabulary[word]
     for name, row in zip(PORTUGUESE.classes, PORTUGUESE.emission, strict=True)
