@@ -295,7 +295,7 @@ def _ordinary(ids: Tensor, vocabulary: Vocabulary) -> Tensor:
 def _budget(maskable: Tensor, rate: float) -> Tensor:
     """How many positions of each row to select: max(1, round(rate * n)), but 0 of 0, and 0 at rate 0."""
     n = maskable.sum(-1)
-    return (n * float(rate)).round().long().clamp(min=1 if rate > 0 else 0).minimum(n)
+    return (n.double() * rate).round().long().clamp(min=1 if rate > 0 else 0).minimum(n)
 
 
 def _run_starts(x: Tensor) -> Tensor:
