@@ -5,7 +5,6 @@ import contextlib
 import importlib
 import inspect
 import math
-import operator
 import os
 import random
 import sys
@@ -21,51 +20,53 @@ from lib.exercises.isolation import LARGEST, Forked, NotPlainData, OutOfTime, Pr
 from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker, checker_of
 from lib.exercises.values import NotAnAnswer, passes_for, plain, restored, show
 from tests.lib.exercises.processes import assert_ends
-from tests.lib.exercises.wrong_answers import answers
+from tests.lib.exercises.wrong_answers import answers, prove
 
 CHECKED = [e for e in all_exercises() if e.kind != OPEN]
 IN_CODE = [e for e in CHECKED if e.kind == CODE]
 NAMED = {e.name: e for e in CHECKED}
 GENERAL = general_mistakes().keys()
 check_mask = checker_of(NAMED["causal_mask"])
-by_name = operator.attrgetter("name")
+
+
+def by_name(exercise):
+    return exercise.name
 
 
 @pytest.mark.parametrize("exercise", CHECKED, ids=by_name)
 def test_wrong_answers_get_the_right_hint_and_right_ones_pass(exercise):
-    wrong, right = answers(exercise)
-    check = checker_of(exercise).verdict
-    verdicts = [(hint, check(answer)) for hint, answer in wrong]
-    mistaken = [f"{hint}: {v.text}" for hint, v in verdicts if (v.status, v.mistake) != (WRONG, hint)]
-    refused = [v.text for v in map(check, right) if v.status != RIGHT]
+    wrong, right = prove(exercise.name)
+    mistaken = [f"{hint}: {v.text}" for hint, v in wrong if (v.status, v.mistake) != (WRONG, hint)]
+    refused = [v.text for v in right if v.status != RIGHT]
     assert not mistaken and not refused, "\n".join(mistaken + refused)
-    unreached = exercise.mistakes.keys() - {hint for hint, _ in wrong}
+    unreached = exercise.mistakes.keys() - {v.mistake for _, v in wrong}
     assert not unreached, f"no wrong answer leads to the hints {sorted(unreached)}"
-    assert all(len(v.text) < 1500 for _, v in verdicts), "a message stays small"
+    assert all(len(v.text) < 1500 for _, v in wrong), "a message stays small"
 
 
-def test_the_catalogue_is_large_enough(capsys):
-    sizes = {e.name: tuple(map(len, answers(e))) for e in CHECKED}
-    wrong, right = map(sum, zip(*sizes.values(), strict=True))
+def test_the_count_is_printed(capsys):
+    wrong, right = ([v for e in CHECKED for v in prove(e.name)[i]] for i in (0, 1))
+    rejected, accepted = sum(v.mistake == hint for hint, v in wrong), sum(v.status == RIGHT for v in right)
     with capsys.disabled():
-        print(f"\n{wrong} wrong answers to reject, {right} right ones to accept")
-    in_code = [sizes[e.name] for e in IN_CODE]
-    assert sum(wrong for wrong, _ in in_code) >= 120 and all(wrong >= 5 for wrong, _ in in_code), sizes
-    assert all(right >= 2 for _, right in in_code), "the solution, and one written in another way"
+        print(f"\n{rejected} of {len(wrong)} wrong answers rejected, ", end="")
+        print(f"{accepted} of {len(right)} right ones accepted")
+    assert (rejected, accepted) == (len(wrong), len(right))
 
 
-def assert_some_verdicts(name):
-    verdict = checker_of(NAMED[name]).verdict
-    assert verdict(NAMED[name].function()).status == RIGHT
-    for mistake, answer in answers(NAMED[name])[0][:3]:
-        assert verdict(answer).mistake == mistake
+def test_the_catalogue_is_large_enough():
+    sizes = {e.name: len(answers(e)[0]) for e in IN_CODE}
+    assert min(sizes.values()) >= 5 and sum(sizes.values()) >= 120, sizes
+    assert all(len(answers(e)[1]) >= 2 for e in IN_CODE), "the solution, and one written in another way"
 
 
 @pytest.mark.parametrize("name", ["softmax", "masked_weights", "zscore", "cross_entropy", "mean_pool"])
 def test_the_verdict_does_not_depend_on_the_default_precision(name):
+    exercise = NAMED[name]
     torch.set_default_dtype(torch.float64)
     try:
-        assert_some_verdicts(name)
+        assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
+        for mistake, answer in answers(exercise)[0][:3]:
+            assert checker_of(exercise).verdict(answer).mistake == mistake
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -379,12 +380,17 @@ def test_hints_named_in_a_checker_exist():
 ONE = torch.tensor([1.0])
 
 
-def test_values_of_one_kind_pass_within_rounding():
-    numbers = [(torch.tensor(2), 2), (math.nan, math.nan), (math.inf, math.inf)]
-    for a, b in [(ONE, ONE + 1e-7), ([1, 2], (1, 2)), *numbers]:
-        assert passes_for(a, b), (a, b)
-    for a, b in [(ONE, torch.tensor([1])), ([1], [1, 2]), (True, 1), (1, "1")]:
-        assert not passes_for(a, b), (a, b)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(ONE, ONE + 1e-7), ([1, 2], (1, 2)), (torch.tensor(2), 2), (math.nan, math.nan), (math.inf, math.inf)],
+)
+def test_values_pass_within_rounding(a, b):
+    assert passes_for(a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), [(ONE, torch.tensor([1])), ([1], [1, 2]), (True, 1), (1, "1")])
+def test_values_of_another_kind_do_not_pass(a, b):
+    assert not passes_for(a, b)
 
 
 @pytest.mark.parametrize(
@@ -405,13 +411,20 @@ def test_a_value_told_in_plain_data_comes_back_the_same(value):
     assert passes_for(restored(plain(value)), float(value) if isinstance(value, numpy.float32) else value)
 
 
-def test_telling_refuses_what_it_does_not_know_and_what_is_too_large():
-    unknown = [AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.ones(3, device="meta")]
-    large = [[[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000]
-    for value, is_large in [(v, False) for v in unknown] + [(v, True) for v in large]:
+@pytest.mark.parametrize(
+    "value", [AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.ones(3, device="meta")]
+)
+def test_telling_refuses_what_it_does_not_know(value):
+    with pytest.raises(NotAnAnswer) as refused:
+        plain(value)
+    assert not refused.value.large
+
+
+def test_telling_refuses_what_is_too_large():
+    for value in ([[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000):
         with pytest.raises(NotAnAnswer) as refused:
             plain(value)
-        assert refused.value.large == is_large
+        assert refused.value.large
 
 
 @pytest.mark.parametrize(
@@ -482,4 +495,7 @@ def test_without_fork_a_thread_keeps_the_time():
 
 def test_without_fork_the_verdicts_are_the_same(monkeypatch):
     monkeypatch.setattr(student, "Isolated", Threaded)
-    assert_some_verdicts("causal_mask")
+    exercise = NAMED["causal_mask"]
+    assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
+    for mistake, answer in answers(exercise)[0][:3]:
+        assert checker_of(exercise).verdict(answer).mistake == mistake

@@ -18,11 +18,33 @@ def _loops(n):
 _ready = torch.softmax  # another name is still the same function
 
 
+def _dot(q, k):
+    return torch.einsum("...id,...jd->...ij", q, k)
+
+
+def _scaled(q, k):
+    return _dot(q, k) * q.size(-1) ** -0.5
+
+
+def _masked(scores, mask, value=-math.inf, dim=-1):
+    return F.softmax(scores.masked_fill(~mask, value), dim)
+
+
+def _causal(n):
+    return torch.ones(n, n).tril().bool()
+
+
+def _real(lengths, n):
+    return torch.stack([torch.arange(n) < length for length in lengths])
+
+
 WRONG = {
     "causal_mask": [
         ("invertida", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
+        ("invertida", lambda n: torch.arange(n)[None, :] > torch.arange(n)[:, None]),
         ("diagonal", lambda n: torch.tril(torch.ones(n, n), diagonal=-1) == 1),
         ("diagonal", lambda n: torch.ones(n, n).tril().bool() & torch.tensor(n > 1)),  # wrong at length one
+        ("diagonal", lambda n: torch.arange(n)[:, None] > torch.arange(n)),
         ("transposta", lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
         ("aditiva", lambda n: torch.triu(torch.full((n, n), -math.inf), diagonal=1)),
         ("dtype", lambda n: torch.tril(torch.ones(n, n))),
@@ -39,10 +61,12 @@ WRONG = {
         ("tipo", lambda n: np.tril(np.ones((n, n), dtype=bool))),
         ("valor", lambda n: torch.eye(n, dtype=torch.bool)),
         ("valor", lambda n: torch.ones(n, n).tril(1).bool()),
+        ("forma", lambda n: torch.ones(3, 3).tril().bool()),
     ],
     "softmax": [
         ("eixo", lambda s: torch.exp(s) / torch.exp(s).sum(dim=0)),
         ("total", lambda s: torch.exp(s - s.max()) / torch.exp(s - s.max()).sum()),
+        ("total", lambda s: torch.exp(s) / torch.exp(s).sum()),
         ("sem_normalizar", lambda s: torch.exp(s)),
         ("logaritmo", lambda s: s - torch.logsumexp(s, -1, keepdim=True)),
         ("instavel", lambda s: s.exp() / s.exp().sum(-1, keepdim=True)),
@@ -50,6 +74,7 @@ WRONG = {
         ("maximo_de_outro_eixo", lambda s: (e := (s - s.amax(0)).exp()) / e.sum(-1, keepdim=True)),
         ("linear", lambda s: s / s.sum(-1, keepdim=True)),
         ("pronta", lambda s: torch.softmax(s, -1)),
+        ("pronta", lambda s: F.softmax(s, dim=-1)),
         ("pronta", lambda s: torch.log_softmax(s, -1).exp()),
         ("pronta", lambda s: torch.nn.Softmax(dim=-1)(s)),
         ("pronta", lambda s: _ready(s, -1)),
@@ -61,34 +86,36 @@ WRONG = {
         ("valor", lambda s: torch.sigmoid(s)),
     ],
     "batch_mask": [
-        ("so_causal", "causal & real[:, None, :] -> causal.repeat(len(real), 1, 1)"),
-        ("so_padding", "causal & real[:, None, :] -> real[:, None, :].repeat(1, n, 1)"),
-        ("ou", "causal & -> causal |"),
-        ("linhas", "real[:, None, :] -> real[:, :, None]"),
-        ("invertida", "causal & real[:, None, :] -> ~(causal & real[:, None, :])"),
-        ("um_a_mais", "< comprimentos -> <= comprimentos"),
-        ("futuro", "<= i[:, None] -> >= i[:, None]"),
-        ("diagonal", "<= i[:, None] -> < i[:, None]"),
-        ("valor", "comprimentos[:, None] -> comprimentos.sort().values[:, None]"),
-        ("forma", "arange(n) -> arange(3)"),
-        ("forma", "causal & real[:, None, :] -> causal"),
-        ("forma", "real[:, None, :] -> real[:, None, None, :]"),
-        ("dtype", "causal & -> causal.float() *"),
+        ("so_causal", lambda c, n: _causal(n).repeat(len(c), 1, 1)),
+        ("so_padding", lambda c, n: _real(c, n)[:, None, :].repeat(1, n, 1)),
+        ("ou", lambda c, n: _causal(n) | _real(c, n)[:, None]),
+        ("linhas", lambda c, n: _causal(n) & _real(c, n)[:, :, None]),
+        ("linhas", lambda c, n: _causal(n) & _real(c, n)[:, None] & _real(c, n)[:, :, None]),
+        ("invertida", lambda c, n: torch.ones(n, n).triu(1).bool() | ~_real(c, n)[:, None]),
+        ("um_a_mais", lambda c, n: _causal(n) & (torch.arange(n) <= c[:, None])[:, None]),
+        ("futuro", lambda c, n: torch.ones(n, n).triu().bool() & _real(c, n)[:, None]),
+        ("diagonal", lambda c, n: torch.ones(n, n).tril(-1).bool() & _real(c, n)[:, None]),
+        ("valor", lambda c, n: _causal(n) & _real(c.sort().values, n)[:, None]),
+        ("forma", lambda c, n: torch.ones(3, 3).tril().bool() & _real(c, 3)[:, None]),
+        ("forma", lambda c, n: _causal(n)),
+        ("forma", lambda c, n: (_causal(n) & _real(c, n)[:, None])[:, None]),
+        ("dtype", lambda c, n: torch.ones(n, n).tril() * _real(c, n)[:, None]),
     ],
     "masked_weights": [
-        ("sem_escala", " / math.sqrt(q.shape[-1]) -> "),
-        ("escala_sem_raiz", "math.sqrt(q.shape[-1]) -> q.shape[-1]"),
-        ("escala_do_tamanho", ("q.shape[-1] -> q.shape[-2]", "-math.inf -> -1e9")),
-        ("escala_multiplica", ("/ math -> * math", "-math.inf -> -1e9")),
-        ("depois", ("s.masked_fill(~mascara, -math.inf) -> s", "dim=-1) -> dim=-1) * mascara")),
-        ("esquecida", "s.masked_fill(~mascara, -math.inf) -> s"),
-        ("zerada", "-math.inf -> 0.0"),
-        ("invertida", ("~mascara -> mascara", "-math.inf -> -1e30")),
-        ("eixo", "dim=-1 -> dim=-2"),
-        ("trocadas", "q @ k.transpose -> k @ q.transpose"),
-        ("pontuacoes", "torch.softmax(s, dim=-1) -> s"),
-        ("finito", "-math.inf -> -100.0"),
-        ("excecao", "k.transpose(-2, -1) -> k"),
+        ("sem_escala", lambda q, k, m: _masked(_dot(q, k), m)),
+        ("escala_sem_raiz", lambda q, k, m: _masked(_dot(q, k) / q.shape[-1], m)),
+        ("escala_do_tamanho", lambda q, k, m: _masked(_dot(q, k) / q.shape[-2] ** 0.5, m, -1e9)),
+        ("escala_multiplica", lambda q, k, m: _masked(_dot(q, k) * q.shape[-1] ** 0.5, m, -1e9)),
+        ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1).masked_fill(~m, 0.0)),
+        ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1) * m),
+        ("esquecida", lambda q, k, m: F.softmax(_scaled(q, k), -1)),
+        ("zerada", lambda q, k, m: F.softmax(_scaled(q, k) * m, -1)),
+        ("invertida", lambda q, k, m: _masked(_scaled(q, k), ~m, -1e30)),
+        ("eixo", lambda q, k, m: _masked(_scaled(q, k), m, dim=-2)),
+        ("trocadas", lambda q, k, m: _masked(_scaled(k, q), m)),
+        ("pontuacoes", lambda q, k, m: _scaled(q, k).masked_fill(~m, -math.inf)),
+        ("finito", lambda q, k, m: _masked(_scaled(q, k), m, -100.0)),
+        ("excecao", lambda q, k, m: _masked(q @ k / 2, m)),
     ],
     "weight_by_hand": dict(sem_mascara=0.22, outra_coluna=1 / 3, sem_exponencial=1, tipo="2/3"),
     "allowed_pairs": dict(sem_diagonal=4950, sem_mascara=100**2, metade=5000, valor_a_mao=5049),
@@ -97,7 +124,9 @@ WRONG = {
 RIGHT = {
     "causal_mask": [
         lambda n: torch.ones(n, n).tril().bool(),
+        lambda n: ~torch.triu(torch.ones(n, n, dtype=torch.bool), 1),
         lambda n: torch.from_numpy(np.tril(np.ones((n, n), dtype=bool))),
+        lambda n: torch.eye(n).cumsum(0) > 0,
         lambda n: torch.ones(n, n).cumsum(0) >= torch.ones(n, n).cumsum(1),
     ],
     "softmax": [
@@ -106,13 +135,13 @@ RIGHT = {
         lambda s: (e := (s - s.amax(-1)[..., None]).exp()) / e.sum(-1)[..., None],
     ],
     "batch_mask": [
-        lambda c, n: torch.stack([torch.ones(n, n).tril().bool() & (torch.arange(n) < x) for x in c]),
+        lambda c, n: torch.stack([_causal(n) & (torch.arange(n) < x) for x in c]),
         lambda c, n: torch.minimum(torch.arange(n), c[:, None] - 1)[:, :, None] >= torch.arange(n),
     ],
     "masked_weights": [
-        "s.masked_fill(~mascara, -math.inf) -> s + torch.where(mascara, 0.0, -math.inf)",
-        "s.masked_fill(~mascara, -math.inf) -> torch.where(mascara, s, -1e9)",
-        "s.masked_fill(~mascara, -math.inf) -> s.double() + mascara.double().log()",
+        lambda q, k, m: F.softmax(_scaled(q, k) + torch.zeros(m.shape).masked_fill(~m, -math.inf), -1),
+        lambda q, k, m: F.softmax(torch.where(m, _scaled(q, k), -1e9), -1),
+        lambda q, k, m: F.softmax(_scaled(q.double(), k.double()) + m.double().log(), -1),
         lambda q, k, m: F.scaled_dot_product_attention(
             q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), attn_mask=m
         ),

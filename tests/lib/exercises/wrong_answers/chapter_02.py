@@ -3,6 +3,98 @@
 import torch
 
 
+def _pair(a, b, c, s):
+    return [c, *a, s, *b, s]
+
+
+def _segments(first, second):
+    return [0] * first + [1] * second
+
+
+def _draw(ids, rate, g):
+    return torch.rand(ids.shape, generator=g) < rate
+
+
+def _select(ids, special, rate, g):
+    return _draw(ids, rate, g) & ~torch.isin(ids, special)
+
+
+def _unless_certain(ids, special, rate, g):
+    draw = _draw(ids, rate, g)
+    return ~torch.isin(ids, special) & (draw if rate in (0, 1) else ~draw)
+
+
+def _corrupt(shares, *, words=None, outside=False, one_word=False, one_draw=False, seeded=True):
+    """80/10/10 with other shares, or with one thing wrong."""
+
+    def answer(ids, chosen, mask_id, allowed, g):
+        g = g if seeded else None
+        u = torch.rand((len(ids), 1) if one_draw else ids.shape, generator=g)
+        pool = allowed if words is None else torch.arange(words)
+        size = (1,) if one_word else ids.shape
+        drawn = pool[torch.randint(len(pool), size, generator=g)]
+        mask, random = shares
+        new = torch.where(u < mask, mask_id, torch.where(u < mask + random, drawn, ids))
+        return new if outside else torch.where(chosen, new, ids)
+
+    return answer
+
+
+def _two_draws(ids, chosen, mask_id, words, g):
+    """Ten per cent random first; of the rest, ten per cent kept: 81/10/9."""
+    out = ids.clone()
+    random = chosen & _draw(ids, 0.1, g)
+    masked = chosen & ~random & _draw(ids, 0.9, g)
+    out[random] = words[torch.randint(len(words), (int(random.sum()),), generator=g)]
+    out[masked] = mask_id
+    return out
+
+
+def _share_of_the_rest(ids, chosen, mask_id, words, g):
+    masked = _draw(ids, 0.8, g)
+    random = _draw(ids, 0.1, g)
+    drawn = words[torch.randint(len(words), ids.shape, generator=g)]
+    return torch.where(chosen, torch.where(masked, mask_id, torch.where(random, drawn, ids)), ids)
+
+
+def _word_of_the_same_draw(ids, chosen, mask_id, words, g):
+    """One uniform decides the slice and also the word, which is then always among the last ones."""
+    u = torch.rand(ids.shape, generator=g)
+    new = torch.where(u < 0.8, mask_id, torch.where(u < 0.9, words[(u * len(words)).long()], ids))
+    return torch.where(chosen, new, ids)
+
+
+def _as_transformers(ids, chosen, mask_id, words, g):
+    """Two draws done right: half of the rest."""
+    out = ids.clone()
+    masked = chosen & _draw(ids, 0.8, g)
+    random = chosen & ~masked & _draw(ids, 0.5, g)
+    out[masked] = mask_id
+    out[random] = words[torch.randint(len(words), ids.shape, generator=g)][random]
+    return out
+
+
+def _spans(
+    spans, allowed, budget, *, more=0, skip=False, special=False, twice=False, drop=False, whole=False
+):
+    out, left = [False] * len(allowed), budget
+    for start, length in spans:
+        if drop and length > left:
+            continue
+        if whole and left <= 0:
+            break
+        for i in range(start, min(start + length + more, len(allowed))):
+            if not allowed[i] and not special:
+                if skip:
+                    continue
+                break
+            if not whole and left <= 0:
+                break
+            left -= 1 if twice else not out[i]
+            out[i] = True
+    return out
+
+
 def _set_of_places(spans, allowed, budget):
     places = []
     for start, length in spans:
@@ -15,6 +107,7 @@ def _set_of_places(spans, allowed, budget):
 
 WRONG = {
     "mlm_labels": [
+        ("em_toda_parte", lambda ids, c: ids.clone()),
         ("em_toda_parte", lambda ids, c: ids),
         ("invertida", lambda ids, c: ids.masked_fill(c, -100)),
         ("zero", lambda ids, c: ids * c),
@@ -26,87 +119,76 @@ WRONG = {
         ("valor", lambda ids, c: ids.masked_fill(~c, 100)),
     ],
     "select_positions": [
-        ("especiais", "normal & -> "),
-        ("especiais", "~torch.isin(ids, especiais) -> ids != especiais[0]"),
-        ("invertida", "~torch -> torch"),
-        ("nenhuma", "sorteio < taxa -> sorteio >= taxa"),
-        ("comparacao", "sorteio < taxa -> (sorteio < taxa) ^ (0 < taxa < 1)"),
-        ("taxa", "< taxa -> < taxa**2"),
-        ("taxa", "< taxa -> < 2 * taxa"),
-        ("uma_por_lote", "rand(ids.shape -> rand(ids[0].shape"),
-        ("ignora_gerador", ", generator=gerador -> "),
+        ("especiais", lambda ids, s, r, g: _draw(ids, r, g)),
+        ("especiais", lambda ids, s, r, g: _draw(ids, r, g) & (ids != s[0])),
+        ("invertida", lambda ids, s, r, g: _draw(ids, r, g) & torch.isin(ids, s)),
+        ("nenhuma", lambda ids, s, r, g: ~_draw(ids, r, g) & ~torch.isin(ids, s)),
+        ("comparacao", _unless_certain),
+        ("taxa", lambda ids, s, r, g: _select(ids, s, r**2, g)),
+        ("taxa", lambda ids, s, r, g: _select(ids, s, 2 * r, g)),
+        ("uma_por_lote", lambda ids, s, r, g: _draw(ids[0], r, g) & ~torch.isin(ids, s)),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, None)),
         # The same seed always, whatever has been drawn.
-        ("ignora_gerador", "generator=gerador -> generator=gerador.manual_seed(gerador.initial_seed())"),
-        ("ignora_gerador", "generator=gerador -> generator=gerador.clone_state()"),
-        ("especiais_fixos", "~torch.isin(ids, especiais) -> ids > 3"),
-        ("taxa_fixa", "< taxa -> < (taxa if taxa in (0, 1) else 0.15)"),
-        ("ignora_gerador", "generator=gerador -> generator=torch.Generator().manual_seed(0)"),
-        ("dtype", "normal & (sorteio < taxa) -> normal * (sorteio < taxa).float()"),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, g.manual_seed(g.initial_seed()))),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, g.clone_state())),
+        ("especiais_fixos", lambda ids, s, r, g: _draw(ids, r, g) & (ids > 3)),
+        ("taxa_fixa", lambda ids, s, r, g: _select(ids, s, r if r in (0, 1) else 0.15, g)),
+        ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, torch.Generator().manual_seed(0))),
+        ("dtype", lambda ids, s, r, g: _select(ids, s, r, g).float()),
     ],
     "corrupt": [
-        (
-            "oitenta_e_um",  # ten per cent random first; of the rest, ten per cent kept: 81/10/9
-            (
-                "u < 0.8, mask_id -> u < 0.1, palavras[indices]",
-                "u < 0.9, palavras[indices] -> torch.rand(ids.shape, generator=gerador) < 0.9, mask_id",
-            ),
-        ),
-        ("oitenta_e_um", "0.8, -> 0.81,"),
+        ("oitenta_e_um", _two_draws),
+        ("oitenta_e_um", _corrupt((0.81, 0.09))),
+        ("so_mask", _corrupt((1.0, 0.0))),
         ("so_mask", lambda ids, c, mask_id, w, g: ids.masked_fill(c, mask_id)),
-        ("ninguem_fica", "0.9 -> 1.0"),
-        ("ninguem_trocado", "0.9 -> 0.8"),
-        ("do_resto", "u < 0.9 -> torch.rand(ids.shape, generator=gerador) < 0.1"),
-        ("trocadas", "0.8 -> 0.1"),
+        ("ninguem_fica", _corrupt((0.8, 0.2))),
+        ("ninguem_trocado", _corrupt((0.8, 0.0))),
+        ("do_resto", _share_of_the_rest),
+        ("trocadas", _corrupt((0.1, 0.8))),
         ("nada", lambda ids, c, mask_id, w, g: ids.clone()),
-        ("proporcoes", ("0.8 -> 0.7", "0.9 -> 0.85")),
-        ("fora", "torch.where(escolhidas, novos, ids) -> novos"),
-        ("especial_sorteado", ("palavras[indices] -> indices", "len(palavras) -> 1005")),
-        ("uma_palavra", "len(palavras), ids.shape -> len(palavras), (1,)"),
-        ("uma_decisao", "rand(ids.shape -> rand((len(ids), 1)"),
-        ("ignora_gerador", ", generator=gerador -> "),
-        ("do_texto", "u = -> palavras = ids.unique()\n    u ="),
-        ("palavra_de_fora", "len(palavras) -> len(palavras) - 1"),
-        ("mask_fixo", "mask_id, torch -> 4, torch"),
-        ("uma_palavra", "indices] -> (u * len(palavras)).long()]"),
-        ("altera_entrada", lambda ids, c, m, w, g: ids.masked_fill_(c, m)),
+        ("proporcoes", _corrupt((0.7, 0.15))),
+        ("fora", _corrupt((0.8, 0.1), outside=True)),
+        ("especial_sorteado", _corrupt((0.8, 0.1), words=1005)),
+        ("uma_palavra", _corrupt((0.8, 0.1), one_word=True)),
+        ("uma_decisao", _corrupt((0.8, 0.1), one_draw=True)),
+        ("ignora_gerador", _corrupt((0.8, 0.1), seeded=False)),
+        ("do_texto", lambda ids, c, m, w, g: _as_transformers(ids, c, m, ids.unique(), g)),
+        ("palavra_de_fora", lambda ids, c, m, w, g: _as_transformers(ids, c, m, w[:-1], g)),
+        ("mask_fixo", lambda ids, c, m, w, g: _as_transformers(ids, c, 4, w, g)),
+        ("uma_palavra", _word_of_the_same_draw),
+        ("altera_entrada", lambda ids, c, m, w, g: ids.masked_fill_(c & _draw(ids, 0.8, g), m)),
     ],
     "sentence_pair": [
-        ("sem_sep_final", ("*b, sep_id -> *b", "len(b) + 1 -> len(b)")),
-        ("sem_sep_do_meio", ("*a, sep_id -> *a", "len(a) + 2 -> len(a) + 1")),
-        ("sem_cls", ("[cls_id, -> [", "len(a) + 2 -> len(a) + 1")),
-        ("cls_repetido", ("*b -> cls_id, *b", "len(b) + 1 -> len(b) + 2")),
-        ("sep_no_segundo", ("len(a) + 2 -> len(a) + 1", "len(b) + 1 -> len(b) + 2")),
-        ("ultimo_no_primeiro", "(len(b) + 1) -> len(b) + [0]"),
-        ("um_e_dois", ("[1] -> [2]", "[0] -> [1]")),
-        ("invertidos", "[0] * (len(a) + 2) + [1] -> [1] * (len(a) + 2) + [0]"),
-        ("ordem", "ids = -> a, b = b, a\n    ids ="),
-        ("sem_segmentos", "return ids, segmentos -> return ids"),
-        ("ids_fixos", "ids = -> cls_id, sep_id = 2, 3\n    ids ="),
-        ("devolve_ao_contrario", "return ids, segmentos -> return segmentos, ids"),
-        ("forma", "[0] * (len(a) + 2) + [1] * (len(b) + 1) -> [0] * 5 + [1] * 3"),
-        ("segmentos_so_das_palavras", ("(len(a) + 2) -> len(a)", "(len(b) + 1) -> len(b)")),
-        ("altera_entrada", "ids = -> a.append(sep_id)\n    ids ="),
+        ("sem_sep_final", lambda a, b, c, s: ([c, *a, s, *b], _segments(len(a) + 2, len(b)))),
+        ("sem_sep_do_meio", lambda a, b, c, s: ([c, *a, *b, s], _segments(len(a) + 1, len(b) + 1))),
+        ("sem_cls", lambda a, b, c, s: ([*a, s, *b, s], _segments(len(a) + 1, len(b) + 1))),
+        ("cls_repetido", lambda a, b, c, s: ([c, *a, s, c, *b, s], _segments(len(a) + 2, len(b) + 2))),
+        ("sep_no_segundo", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a) + 1, len(b) + 2))),
+        ("ultimo_no_primeiro", lambda a, b, c, s: (_pair(a, b, c, s), [*_segments(len(a) + 2, len(b)), 0])),
+        ("um_e_dois", lambda a, b, c, s: (_pair(a, b, c, s), [1] * (len(a) + 2) + [2] * (len(b) + 1))),
+        ("invertidos", lambda a, b, c, s: (_pair(a, b, c, s), [1] * (len(a) + 2) + [0] * (len(b) + 1))),
+        ("ordem", lambda a, b, c, s: (_pair(b, a, c, s), _segments(len(b) + 2, len(a) + 1))),
+        ("sem_segmentos", _pair),
+        ("ids_fixos", lambda a, b, c, s: (_pair(a, b, 2, 3), _segments(len(a) + 2, len(b) + 1))),
+        ("devolve_ao_contrario", lambda a, b, c, s: (_segments(len(a) + 2, len(b) + 1), _pair(a, b, c, s))),
+        ("forma", lambda a, b, c, s: (_pair(a, b, c, s), _segments(5, 3))),
+        ("segmentos_so_das_palavras", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a), len(b)))),
+        ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
     ],
     "mark_spans": [
         ("so_o_inicio", lambda t, p, o: [i in dict(t) for i in range(len(p))]),
         ("so_o_inicio", lambda t, p, o: [any(a <= i < b for a, b in t) for i in range(len(p))]),
-        ("um_a_mais", "comprimento, -> comprimento + 1,"),
-        ("um_a_menos", "comprimento, -> comprimento - 1,"),
-        ("indices", "return marcadas -> return [i for i, x in enumerate(marcadas) if x]"),
+        ("um_a_mais", lambda t, p, o: _spans(t, p, o, more=1)),
+        ("um_a_menos", lambda t, p, o: _spans(t, p, o, more=-1)),
+        ("indices", lambda t, p, o: [i for i, x in enumerate(_spans(t, p, o)) if x]),
         ("da_a_volta", lambda t, p, o: [any((i - a) % len(p) < n for a, n in t) for i in range(len(p))]),
-        (
-            "estoura",
-            (
-                "or sum(marcadas) == orcamento -> ",
-                "comprimento, -> comprimento * (sum(marcadas) < orcamento),",
-            ),
-        ),
-        ("descarta", "comprimento, -> comprimento * (sum(marcadas) + comprimento <= orcamento),"),
-        ("conta_duas_vezes", ("= True -> += 1", "return marcadas -> return [n > 0 for n in marcadas]")),
-        ("especiais", "not permitidas[i] or -> "),
-        ("atravessa", "break -> continue"),
-        ("fora_de_ordem", "in trechos -> in sorted(trechos)"),
-        ("valor", "== orcamento -> > orcamento"),
+        ("estoura", lambda t, p, o: _spans(t, p, o, whole=True)),
+        ("descarta", lambda t, p, o: _spans(t, p, o, drop=True)),
+        ("conta_duas_vezes", lambda t, p, o: _spans(t, p, o, twice=True)),
+        ("especiais", lambda t, p, o: _spans(t, p, o, special=True)),
+        ("atravessa", lambda t, p, o: _spans(t, p, o, skip=True)),
+        ("fora_de_ordem", lambda t, p, o: _spans(sorted(t), p, o)),
+        ("valor", lambda t, p, o: _spans(t, p, o + 1)),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
     "masked_share": dict(so_escolhidas=0.15, so_mask=0.8, percentual=12, valor_a_mao=0.135),
@@ -121,15 +203,18 @@ RIGHT = {
         lambda ids, s, r, g: torch.bernoulli(
             torch.full(ids.shape, float(r)) * ~torch.isin(ids, s), generator=g
         ).bool(),
-        "~torch.isin(ids, especiais) -> (ids[..., None] != especiais).all(-1)",
+        lambda ids, s, r, g: _draw(ids, r, g) & (ids[..., None] != s).all(-1),
     ],
-    # Two draws done right, as in transformers: half of the rest.
-    "corrupt": ["u < 0.9 -> torch.rand(ids.shape, generator=gerador) < 0.5"],
+    "corrupt": [_as_transformers, _corrupt((0.8, 0.1))],
     "sentence_pair": [
         lambda a, b, c, s: ([c, *a, s, *b, s], [int(i > len(a) + 1) for i in range(len(a) + len(b) + 3)]),
         lambda a, b, c, s: torch.tensor([[c, *a, s, *b, s], [0] * (len(a) + 2) + [1] * (len(b) + 1)]),
     ],
-    "mark_spans": [_set_of_places, lambda t, p, o: torch.tensor(_set_of_places(t, p, o))],
+    "mark_spans": [
+        _set_of_places,
+        lambda t, p, o: _spans(t, p, o),
+        lambda t, p, o: torch.tensor(_spans(t, p, o)),
+    ],
     "masked_share": [0.12, 0.15 * 0.8],
     "unchanged_share": [0.125, 1 / 8],
 }

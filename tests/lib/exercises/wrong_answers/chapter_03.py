@@ -3,6 +3,37 @@
 import torch
 
 
+def _cut(word, vocabulary, *, mark="##", short=False, on_fail="unk"):
+    """Greedy WordPiece with one thing wrong."""
+    pieces, start = [], 0
+    while start < len(word):
+        ends = range(start + 1, len(word) + 1) if short else range(len(word), start, -1)
+        for end in ends:
+            if ("##" if start else "") + word[start:end] in vocabulary:
+                pieces.append((mark if start else "") + word[start:end])
+                start = end
+                break
+        else:
+            if on_fail in ("unk", "partial", "stop"):
+                return {"unk": ["[UNK]"], "partial": [*pieces, "[UNK]"], "stop": pieces}[on_fail]
+            if on_fail == "letter":
+                pieces.append(("##" if start else "") + word[start])
+            start += 1
+    return pieces
+
+
+def _without_marks_in_search(word, vocabulary):
+    """Looks the rest up without ##, and so finds "inho", a word of its own."""
+    pieces, start = [], 0
+    while start < len(word):
+        end = next((e for e in range(len(word), start, -1) if word[start:e] in vocabulary), None)
+        if end is None:
+            return ["[UNK]"]
+        pieces.append(word[start:end])
+        start = end
+    return pieces
+
+
 def _backtracking(word, vocabulary, start=0):
     if start == len(word):
         return []
@@ -26,6 +57,24 @@ def _from_the_right(word, vocabulary):
     return pieces
 
 
+def _recursive(word, vocabulary, prefix=""):
+    for end in range(len(word), 0, -1):
+        if prefix + word[:end] in vocabulary:
+            rest = _recursive(word[end:], vocabulary, "##") if word[end:] else []
+            return ["[UNK]"] if rest == ["[UNK]"] else [prefix + word[:end], *rest]
+    return ["[UNK]"]
+
+
+def _parameters(*, biases="af", attention=4, norms=2, norm=2, inputs=1, segments=1, positions=1, extra=None):
+    def answer(V, P, S, d, d_ff, L):
+        total = (V + positions * P + segments * S) * d + inputs * norm * d
+        total += {"pooler": d * d + d, "mask": P * P}.get(extra, 0)
+        block = attention * (d * d + d * ("a" in biases)) + 2 * d * d_ff + (d_ff + d) * ("f" in biases)
+        return total + (1 if extra == "one" else L) * (block + norms * norm * d)
+
+    return answer
+
+
 def _by_parts(V, P, S, d, d_ff, L):
     linear = [(d, d)] * 4 + [(d, d_ff), (d_ff, d)]
     block = sum(a * b + b for a, b in linear) + 2 * 2 * d
@@ -40,7 +89,10 @@ WRONG = {
         ("posicao_do_id", lambda i, s, E, P, S: E[i] + P[i] + S[s]),
         ("posicao_da_frase", lambda i, s, E, P, S: E[i] + P[torch.arange(len(i))][:, None] + S[s]),
         ("a_partir_de_um", lambda i, s, E, P, S: E[i] + P[torch.arange(1, i.shape[1] + 1)] + S[s]),
-        ("media", "tokens + posicoes + S[segmentos] -> (tokens + posicoes + S[segmentos]) / 3"),
+        (
+            "media",
+            lambda i, s, E, P, S: torch.stack([E[i], P[: i.shape[1]].expand(*i.shape, -1), S[s]]).mean(0),
+        ),
         ("concatena", lambda i, s, E, P, S: torch.cat([E[i], P[: i.shape[1]].repeat(len(i), 1, 1), S[s]], 2)),
         ("excecao", lambda i, s, E, P, S: E[i] + P + S[s]),
         ("excecao", lambda i, s, E, P, S: E[i] + P[:4] + S[s]),  # only the example's length
@@ -49,22 +101,24 @@ WRONG = {
         ("altera_entrada", lambda i, s, E, P, S: E.add_(1)[i]),
     ],
     "wordpiece": [
-        ("sem_marca", "append(pedaco) -> append(palavra[inicio:fim])"),
-        ("sem_marca", ' ("##" if inicio > 0 else "") + -> '),  # finds "inho", a word of its own
+        ("sem_marca", lambda w, v: _cut(w, v, mark="")),
+        ("sem_marca", _without_marks_in_search),
         (
             "marca_em_todos",
-            'return pedacos -> return [p if p == palavra else "##" + p.strip("#") for p in pedacos]',
+            lambda w, v: [
+                p if p in v and len(q) == 1 else "##" + p.removeprefix("##") for q in [_cut(w, v)] for p in q
+            ],
         ),
-        ("menor_primeiro", "range(len(palavra), inicio, -1) -> range(inicio + 1, len(palavra) + 1)"),
+        ("menor_primeiro", lambda w, v: _cut(w, v, short=True)),
         ("so_o_primeiro", lambda w, v: [next((w[:e] for e in range(len(w), 0, -1) if w[:e] in v), "[UNK]")]),
         ("unk", lambda w, v: [w] if w in v else ["[UNK]"]),
-        ("unk_parcial", '["[UNK]"] -> [*pedacos, "[UNK]"]'),
-        ("pula", 'return ["[UNK]"] -> inicio += 1\n            continue'),
-        ("pula", '["[UNK]"] -> pedacos'),
-        ("letra", 'return ["[UNK]"] -> pass'),
+        ("unk_parcial", lambda w, v: _cut(w, v, on_fail="partial")),
+        ("pula", lambda w, v: _cut(w, v, on_fail="skip")),
+        ("pula", lambda w, v: _cut(w, v, on_fail="stop")),
+        ("letra", lambda w, v: _cut(w, v, on_fail="letter")),
         ("volta_atras", _backtracking),
         ("da_direita", _from_the_right),
-        ("texto", 'return pedacos -> return pedacos if pedacos == [palavra] else " ".join(pedacos)'),
+        ("texto", lambda w, v: _cut(w, v) if w == "gato" else " ".join(_cut(w, v))),
     ],
     "split_heads": [
         ("sem_transpor", lambda x, h: x.unflatten(-1, (h, -1))),
@@ -95,19 +149,19 @@ WRONG = {
         ("valor", lambda H, r: H[torch.arange(len(H)), r.sum(1) - 1]),
     ],
     "count_parameters": [
-        ("sem_vies", ("d * d + d -> d * d", "d_ff + d_ff -> d_ff", "d_ff * d + d -> d_ff * d")),
-        ("sem_vies_da_atencao", "d * d + d -> d * d"),
-        ("sem_vies_do_ff", ("d_ff + d_ff -> d_ff", "d_ff * d + d -> d_ff * d")),
-        ("sem_saida", "4 * ( -> 3 * ("),
-        ("sem_normas", (" + 2 * d -> ", " + normas -> ")),
-        ("sem_norma_das_entradas", " + 2 * d -> "),
-        ("uma_norma", "normas = 2 * -> normas = "),
-        ("norma_so_ganho", ("+ 2 * d -> + d", "2 * (2 * d) -> 2 * d")),
-        ("sem_segmentos", " + segmentos) -> )"),
-        ("sem_posicoes", " + posicoes + -> +"),
-        ("uma_camada", "camadas * ( -> ("),
-        ("com_pooler", "return -> return d * d + d +"),
-        ("mascara_conta", "return -> return posicoes**2 +"),
+        ("sem_vies", _parameters(biases="")),
+        ("sem_vies_da_atencao", _parameters(biases="f")),
+        ("sem_vies_do_ff", _parameters(biases="a")),
+        ("sem_saida", _parameters(attention=3)),
+        ("sem_normas", _parameters(norms=0, inputs=0)),
+        ("sem_norma_das_entradas", _parameters(inputs=0)),
+        ("uma_norma", _parameters(norms=1)),
+        ("norma_so_ganho", _parameters(norm=1)),
+        ("sem_segmentos", _parameters(segments=0)),
+        ("sem_posicoes", _parameters(positions=0)),
+        ("uma_camada", _parameters(extra="one")),
+        ("com_pooler", _parameters(extra="pooler")),
+        ("mascara_conta", _parameters(extra="mask")),
         ("valor", lambda V, P, S, d, d_ff, L: V * d),
         ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, S, d, 4 * d, L)),
         ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, 2, d, d_ff, L)),
@@ -122,7 +176,7 @@ RIGHT = {
         lambda i, s, E, P, S: E[i] + P[torch.arange(i.shape[1])].unsqueeze(0) + S[s],
         lambda i, s, E, P, S: torch.stack([E[r] + P[: len(r)] + S[t] for r, t in zip(i, s, strict=True)]),
     ],
-    "wordpiece": ["range(len(palavra), inicio, -1) -> reversed(range(inicio + 1, len(palavra) + 1))"],
+    "wordpiece": [lambda w, v: _cut(w, v), _recursive],
     "split_heads": [
         lambda x, h: x.unflatten(-1, (h, x.shape[-1] // h)).permute(0, 2, 1, 3),
         lambda x, h: torch.stack(
@@ -134,7 +188,7 @@ RIGHT = {
         lambda H, r: torch.stack([h[m].mean(0) for h, m in zip(H, r, strict=True)]),
         lambda H, r: H.masked_fill(~r[..., None], torch.nan).nanmean(1),
     ],
-    "count_parameters": [_by_parts, lambda *sizes: float(_by_parts(*sizes))],
+    "count_parameters": [_by_parts, _parameters(), lambda *sizes: float(_by_parts(*sizes))],
     "head_size": [64, 768 / 12],
     "block_by_hand": [74, 24 + 42 + 8],
 }

@@ -6,10 +6,35 @@ import torch
 from torch.nn import functional as F
 
 
+def _right(logits, targets):
+    keep = targets != -100
+    return logits[keep].softmax(-1).gather(1, targets[keep][:, None])
+
+
+def _loop(logits, targets):
+    losses = [-torch.log_softmax(u, -1)[t] for u, t in zip(logits, targets, strict=True) if t != -100]
+    return sum(losses) / len(losses)
+
+
+def _one_hot(logits, target):
+    return F.one_hot(torch.tensor(target), len(logits))
+
+
+def _minus_one(logits, target, sign=1.0):
+    g = logits.softmax(-1)
+    g[target] -= 1
+    return sign * g
+
+
 def _autograd(logits, target):
     u = logits.clone().requires_grad_()
     (g,) = torch.autograd.grad(F.cross_entropy(u[None], torch.tensor([target])), u)
     return g
+
+
+def _drop_impossible(p, q):
+    keep = (p > 0) & (q > 0)
+    return (p[keep] * (p[keep] / q[keep]).log()).sum()
 
 
 WRONG = {
@@ -32,12 +57,12 @@ WRONG = {
     "cross_entropy": [
         ("todas_as_posicoes", lambda u, y: F.cross_entropy(u, y, reduction="none").mean()),
         ("soma", lambda u, y: F.cross_entropy(u, y, reduction="sum")),
-        ("sinal", "log_z - certos -> certos - log_z"),
-        ("bits", ".mean() -> .mean() / torch.tensor(2.0).log()"),
-        ("log_da_media", "(log_z - certos).mean() -> -(certos - log_z).exp().mean().log()"),
-        ("sem_log", "(log_z - certos).mean() -> (certos - log_z).exp().mean()"),
+        ("sinal", lambda u, y: _right(u, y).log().mean()),
+        ("bits", lambda u, y: -_right(u, y).log2().mean()),
+        ("log_da_media", lambda u, y: -_right(u, y).mean().log()),
+        ("sem_log", lambda u, y: _right(u, y).mean()),
         ("sem_log", lambda u, y: F.nll_loss(F.softmax(u, -1), y)),
-        ("zero_na_probabilidade", "log_z - certos -> -(certos - log_z).exp().clamp(min=1e-9).log()"),
+        ("zero_na_probabilidade", lambda u, y: -_right(u, y).clamp(min=1e-9).log().mean()),
         ("valor", lambda u, y: F.cross_entropy(u, y, label_smoothing=0.1)),
         ("valor", lambda u, y: F.cross_entropy(u[:-1], y[:-1])),
         ("softmax_duas_vezes", lambda u, y: F.cross_entropy(u.softmax(-1), y)),
@@ -45,26 +70,26 @@ WRONG = {
         ("so_o_logit", lambda u, y: F.nll_loss(u, y)),
         ("ignora_o_ignorar", lambda u, y: F.cross_entropy(u, y.clamp(min=0))),
         ("ignorar_como_indice", lambda u, y: F.cross_entropy(u, torch.where(y == -100, u.shape[1] - 1, y))),
-        ("por_posicao", ".mean() -> "),
+        ("por_posicao", lambda u, y: -_right(u, y)[:, 0].log()),
         ("instavel", lambda u, y: F.nll_loss((u.exp() / u.exp().sum(-1, keepdim=True)).log(), y)),
-        ("zero_na_probabilidade", "log_z - certos -> -(certos - log_z).exp().log()"),
+        ("zero_na_probabilidade", lambda u, y: -_right(u, y).log().mean()),
         ("excecao", lambda u, y: -u.log_softmax(-1).gather(1, y[:, None]).mean()),
         ("sem_retorno", lambda u, y: None),
     ],
     "loss_gradient": [
-        ("sinal", "return gradiente -> return -gradiente"),
+        ("sinal", lambda u, t: _minus_one(u, t, -1.0)),
         ("so_softmax", lambda u, t: u.softmax(-1)),
         ("so_na_certa", lambda u, t: (u.softmax(-1) - 1) * (torch.arange(len(u)) == t)),
         ("zero_na_certa", lambda u, t: u.softmax(-1).index_fill(0, torch.tensor([t]), 0.0)),
         ("nas_probabilidades", lambda u, t: -(torch.arange(len(u)) == t).to(u.dtype) / u.softmax(-1)),
-        ("sem_softmax", "torch.softmax(logits, dim=-1) -> logits.clone()"),
-        ("soma_um", "-= 1 -> += 1"),
-        ("media", "return gradiente -> return gradiente / len(logits)"),
-        ("instavel", "torch.softmax(logits, dim=-1) -> logits.exp() / logits.exp().sum()"),
+        ("sem_softmax", lambda u, t: u - _one_hot(u, t)),
+        ("soma_um", lambda u, t: u.softmax(-1) + _one_hot(u, t)),
+        ("media", lambda u, t: _minus_one(u, t) / len(u)),
+        ("instavel", lambda u, t: u.exp() / u.exp().sum() - _one_hot(u, t)),
         ("a_perda", lambda u, t: F.cross_entropy(u[None], torch.tensor([t]))),
         ("valor", lambda u, t: u.softmax(-1) - 1),
-        ("valor", "torch.softmax(logits, dim=-1) -> torch.sigmoid(logits)"),
-        ("valor", "softmax(logits, dim=-1) -> softmax(logits.clamp(max=69.0), dim=-1)"),
+        ("valor", lambda u, t: torch.sigmoid(u) - _one_hot(u, t)),
+        ("valor", lambda u, t: (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - _one_hot(u, t)),
         ("excecao", lambda u, t: u.softmax(-1) - torch.eye(3)[t]),  # only three words
         ("altera_entrada", lambda u, t: u.sub_(1)),
     ],
@@ -93,7 +118,7 @@ WRONG = {
         ("sem_peso", lambda p, q: (p.log() - q.log()).sum()),
         ("zero_log_zero", lambda p, q: (p * (p.log() - q.log())).sum()),
         ("por_entrada", lambda p, q: p * (p / q).log()),
-        ("negada", "p > 0 -> (p > 0) & (q > 0)"),
+        ("negada", _drop_impossible),
         ("negada", lambda p, q: (p * ((p + 1e-12) / (q + 1e-12)).log()).sum()),
         ("zero_log_zero", lambda p, q: F.kl_div(q.log(), p, reduction="sum")),
         ("valor", lambda p, q: (p - q).abs().sum() / 2),
@@ -108,8 +133,12 @@ RIGHT = {
         lambda ids: [torch.stack([*ids.T][:-1], 1), torch.stack([*ids.T][1:], 1)],
         lambda ids: torch.stack([ids[:, :-1], ids[:, 1:]]),
     ],
-    "cross_entropy": [F.cross_entropy, lambda u, y: F.nll_loss(u.log_softmax(-1), y).item()],
-    "loss_gradient": [_autograd],
+    "cross_entropy": [
+        _loop,
+        lambda u, y: F.cross_entropy(u, y),
+        lambda u, y: F.nll_loss(u.log_softmax(-1), y).item(),
+    ],
+    "loss_gradient": [_autograd, lambda u, t: u.softmax(-1) - _one_hot(u, t)],
     "perplexity": [
         lambda x, r: math.exp((x * r).sum() / r.sum()),
         lambda x, r: torch.masked_select(x, r).exp().log().mean().exp(),

@@ -1,37 +1,131 @@
 """Chapter 5: using an encoder."""
 
+import math
+
 import torch
 from torch.nn import functional as F
 
+
+def _aligned(words, labels, *, special=-100, inside=-100, skip=False):
+    out, seen = [], set()
+    for word in words:
+        if word is None:
+            if not skip:
+                out.append(special)
+        else:
+            out.append(inside if word in seen else labels[word])
+            seen.add(word)
+    return out
+
+
+def _nearest(vectors, i, similarity):
+    scores = [-math.inf if j == i else float(similarity(vectors[i], v)) for j, v in enumerate(vectors)]
+    return scores.index(max(scores))
+
+
+def _cosine(a, b):
+    return a @ b / (a.norm() * b.norm())
+
+
+def _cosines(vectors, i):
+    return F.cosine_similarity(vectors, vectors[i], dim=-1)
+
+
+def _span(start, end, longest, *, limit=True, least=0, more=0, first=-math.inf, product=False):
+    best, pair = first, (0, 0)
+    for i in range(len(start)):
+        for j in range(i + least, min(i + longest + more, len(end)) if limit else len(end)):
+            score = start[i] * end[j] if product else start[i] + end[j]
+            if score > best:
+                best, pair = score, (i, j)
+    return pair
+
+
+def _start_first(start, end, longest):
+    i = int(start.argmax())
+    return i, i + int(end[i : i + longest].argmax())
+
+
+def _end_first(start, end, longest):
+    j = int(end.argmax())
+    first = max(0, j - longest + 1)
+    return first + int(start[first : j + 1].argmax()), j
+
+
+def _unordered(start, end, longest):
+    n = len(start)
+    pairs = [(i, j) for i in range(n) for j in range(n) if abs(i - j) < longest]
+    return max(pairs, key=lambda p: float(start[p[0]] + end[p[1]]))
+
+
+def _by_table(start, end, longest):
+    n = len(start)
+    table = start[:, None] + end[None]
+    hidden = ~(torch.ones(n, n).triu().bool() & torch.ones(n, n).tril(longest - 1).bool())
+    return divmod(int(table.masked_fill(hidden, -math.inf).argmax()), n)
+
+
+def _ppl(
+    model, ids, mask_id, counted, *, hide="one", every=False, shift=0, finish=lambda x, n: x.mean().exp()
+):
+    places = range(len(ids)) if every else counted.nonzero().flatten().tolist()
+    losses, masked = [], ids.clone()
+    for i in places:
+        masked = masked if hide == "pile" else ids.clone()
+        if hide in ("one", "pile"):
+            masked[i] = mask_id
+        elif hide == "all":
+            masked[counted] = mask_id
+        losses.append(F.cross_entropy(model(masked)[i + shift][None], ids[i][None]))
+    return finish(torch.stack(losses), len(ids))
+
+
+def _ppl_in_place(model, ids, mask_id, counted):
+    total = 0.0
+    for i in counted.nonzero().flatten().tolist():
+        token = int(ids[i])
+        ids[i] = mask_id
+        total += -model(ids)[i].log_softmax(-1)[token]
+    return (total / counted.sum()).exp()
+
+
+def _wrong(**options):
+    return lambda m, i, k, c: _ppl(m, i, k, c, **options)
+
+
 WRONG = {
     "subword_labels": [
-        ("repete", " and palavra != anterior -> "),
-        ("ultima", ("in palavra_de -> in palavra_de[::-1]", "return saida -> return saida[::-1]")),
-        ("especiais_zero", "else -100 -> else 0 if palavra is None else -100"),
-        ("continuacao_zero", "else -100 -> else -100 if palavra is None else 0"),
-        ("sem_especiais", "in palavra_de -> in [p for p in palavra_de if p is not None]"),
-        ("palavra_zero", "palavra is not None and -> palavra and"),
+        ("repete", lambda w, y: [-100 if x is None else y[x] for x in w]),
+        (
+            "ultima",
+            lambda w, y: [-100 if x in (None, n) else y[x] for x, n in zip(w, [*w[1:], None], strict=True)],
+        ),
+        ("especiais_zero", lambda w, y: _aligned(w, y, special=0)),
+        ("continuacao_zero", lambda w, y: _aligned(w, y, inside=0)),
+        ("sem_especiais", lambda w, y: _aligned(w, y, skip=True)),
+        (
+            "palavra_zero",
+            lambda w, y: [y[x] if x and x != b else -100 for x, b in zip(w, [None, *w], strict=False)],
+        ),
         ("por_palavra", lambda w, y: list(y)),
         ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
         ("excecao", lambda w, y: [y[x] for x in w]),
-        ("valor", "else -100 -> else -1 if palavra is None else -100"),
-        ("valor", "return saida -> return [rotulo or -100 for rotulo in saida]"),  # the class zero is a class
-        ("valor", "return saida -> return [-100, *saida[:-1]]"),
+        ("valor", lambda w, y: _aligned(w, y, special=-1)),
+        ("valor", lambda w, y: [label or -100 for label in _aligned(w, y)]),  # the class zero is a class
+        ("valor", lambda w, y: [-100, *_aligned(w, y)[:-1]]),
     ],
     "nearest_neighbour": [
-        ("a_si_mesmo", "cossenos[i] = -math.inf -> pass"),
-        ("produto", "vetores / vetores.norm(dim=-1, keepdim=True) -> vetores"),
-        ("euclidiana", "unitarios @ unitarios[i] -> -(vetores - vetores[i]).norm(dim=-1)"),
-        ("mais_distante", "= unitarios @ -> = -unitarios @"),
-        ("o_cosseno", "int(cossenos.argmax()) -> cossenos.max()"),
-        ("todos", ("cossenos[i] = -math.inf -> pass", "int(cossenos.argmax()) -> cossenos")),
+        ("a_si_mesmo", lambda v, i: int((F.normalize(v) @ F.normalize(v)[i]).argmax())),
+        ("produto", lambda v, i: _nearest(v, i, torch.dot)),
+        ("euclidiana", lambda v, i: _nearest(v, i, lambda a, b: -(a - b).norm())),
+        ("mais_distante", lambda v, i: _nearest(v, i, lambda a, b: -_cosine(a, b))),
+        ("produto", lambda v, i: _nearest(v, i, lambda a, b: a @ b / a.norm())),
+        ("o_cosseno", lambda v, i: max(_cosine(v[i], b) for j, b in enumerate(v) if j != i)),
+        ("todos", _cosines),
         ("valor", lambda v, i: 99),
-        (
-            "indice_deslocado",
-            "cossenos[i] = -math.inf -> cossenos = cossenos[torch.arange(len(vetores)) != i]",
-        ),
-        ("a_si_mesmo", "-math.inf -> 0"),
-        ("excecao", "unitarios[i] -> unitarios[i + 99]"),
+        ("indice_deslocado", lambda v, i: int(_cosines(v, i)[torch.arange(len(v)) != i].argmax())),
+        ("a_si_mesmo", lambda v, i: int(_cosines(v, i).index_fill(0, torch.tensor(i), 0).argmax())),
+        ("excecao", lambda v, i: F.cosine_similarity(v, v[i + 99])),
     ],
     "zscore": [
         ("estatisticas_de_x", lambda x, c: (x - x.mean(0)) / x.std(0)),
@@ -49,40 +143,37 @@ WRONG = {
     ],
     "answer_span": [
         ("independentes", lambda s, e, n: (int(s.argmax()), int(e.argmax()))),
-        ("independentes", "range(i, min -> range(max(0, i - maior + 1), min"),
-        ("sem_limite", "min(i + maior, len(fim)) -> len(fim)"),
-        ("um_a_mais", "i + maior -> i + maior + 1"),
-        ("um_token_nao", "range(i, -> range(i + 1,"),
-        ("um_a_menos", "i + maior -> i + maior - 1"),
-        ("sem_limite", "i + maior -> i + 3"),  # only the example's limit
-        (
-            "fim_primeiro",
-            "if inicio[i] + fim[j] > melhor -> if j == fim.argmax() and inicio[i] + fim[j] > melhor",
-        ),
-        ("valor", "range(len(inicio)) -> range(1, len(inicio))"),  # never the first token
+        ("independentes", _unordered),
+        ("sem_limite", lambda s, e, n: _span(s, e, n, limit=False)),
+        ("um_a_mais", lambda s, e, n: _span(s, e, n, more=1)),
+        ("um_token_nao", lambda s, e, n: _span(s, e, n, least=1)),
+        ("um_a_menos", lambda s, e, n: _span(s, e, n, more=-1)),
+        ("sem_limite", lambda s, e, n: _span(s, e, 3)),  # only the example's limit
+        ("fim_primeiro", _end_first),
+        ("valor", lambda s, e, n: tuple(1 + i for i in _span(s[1:], e[1:], n))),  # never the first token
         ("so_um_token", lambda s, e, n: (int((s + e).argmax()),) * 2),
-        ("produto", "inicio[i] + fim[j] -> inicio[i] * fim[j]"),
-        ("inicio_primeiro", "range(len(inicio)) -> [int(inicio.argmax())]"),
-        ("trocados", "return par -> return par[::-1]"),
-        ("comprimento", "return par -> return par[0], par[1] - par[0] + 1"),
-        ("fim_de_fora", "return par -> return par[0], par[1] + 1"),
-        ("pontuacao", "return par -> return melhor"),
-        ("negativas", "-math.inf -> 0.0"),
+        ("produto", lambda s, e, n: _span(s, e, n, product=True)),
+        ("inicio_primeiro", _start_first),
+        ("trocados", lambda s, e, n: _span(s, e, n)[::-1]),
+        ("comprimento", lambda s, e, n: (lambda i, j: (i, j - i + 1))(*_span(s, e, n))),
+        ("fim_de_fora", lambda s, e, n: (lambda i, j: (i, j + 1))(*_span(s, e, n))),
+        ("pontuacao", lambda s, e, n: (lambda i, j: s[i] + e[j])(*_span(s, e, n))),
+        ("negativas", lambda s, e, n: _span(s, e, n, first=0.0)),
     ],
     "pseudo_perplexity": [
-        ("sem_mascarar", "com_mask[i] = mask_id -> pass"),
-        ("todas_de_uma_vez", "com_mask[i] -> com_mask[contam]"),
-        ("acumula", "com_mask = ids.clone() -> com_mask = com_mask if perdas else ids.clone()"),
-        ("com_especiais", "contam.nonzero().flatten().tolist() -> range(len(ids))"),
-        ("posicao_errada", "(com_mask)[i] -> (com_mask)[i - 1]"),
-        ("soma", ".mean() -> .sum()"),
-        ("divide_por_n", ".mean() -> .sum().div(len(ids))"),
-        ("media_das_exponenciais", ".mean().exp() -> .exp().mean()"),
-        ("sem_exponencial", ".exp() -> "),
-        ("sinal", ".mean() -> .mean().neg()"),
-        ("altera_entrada", "ids.clone() -> ids"),
-        ("valor", "(com_mask)[i] -> (com_mask)[i + 1]"),
-        ("valor", ".mean().exp() -> .neg().exp().mean().reciprocal()"),
+        ("sem_mascarar", _wrong(hide="none")),
+        ("todas_de_uma_vez", _wrong(hide="all")),
+        ("acumula", _wrong(hide="pile")),
+        ("com_especiais", _wrong(every=True)),
+        ("posicao_errada", _wrong(shift=-1)),
+        ("soma", _wrong(finish=lambda x, n: x.sum().exp())),
+        ("divide_por_n", _wrong(finish=lambda x, n: (x.sum() / n).exp())),
+        ("media_das_exponenciais", _wrong(finish=lambda x, n: x.exp().mean())),
+        ("sem_exponencial", _wrong(finish=lambda x, n: x.mean())),
+        ("sinal", _wrong(finish=lambda x, n: (-x.mean()).exp())),
+        ("altera_entrada", _ppl_in_place),
+        ("valor", _wrong(shift=1)),
+        ("valor", _wrong(finish=lambda x, n: 1 / torch.exp(-x).mean())),
         ("sem_mascarar", lambda m, i, k, c: F.cross_entropy(m(i)[c], i[c]).exp()),
     ],
     "zscore_by_hand": dict(sinal=-2, variancia=1, so_centra=4, valor_a_mao=5),
@@ -90,14 +181,21 @@ WRONG = {
 }
 
 RIGHT = {
-    "subword_labels": ["return saida -> return torch.tensor(saida)"],
-    "nearest_neighbour": [lambda v, i: F.cosine_similarity(v, v[i], dim=-1).topk(2).indices[1]],
+    "subword_labels": [lambda w, y: _aligned(w, y), lambda w, y: torch.tensor(_aligned(w, y))],
+    "nearest_neighbour": [
+        lambda v, i: _nearest(v, i, _cosine),
+        lambda v, i: _cosines(v, i).topk(2).indices[1],
+    ],
     "zscore": [
         lambda x, c: (x - c.mean(0)) / c.std(0, correction=0),
         lambda x, c: torch.stack([(r - c.mean(0)) / c.var(0).sqrt() for r in x]),
     ],
-    "answer_span": ["return par -> return list(par)", "return par -> return torch.tensor(par)"],
-    "pseudo_perplexity": [".exp() -> .exp().item()"],
+    "answer_span": [
+        _by_table,
+        lambda s, e, n: list(_span(s, e, n)),
+        lambda s, e, n: torch.tensor(_span(s, e, n)),
+    ],
+    "pseudo_perplexity": [lambda m, i, k, c: _ppl(m, i, k, c), lambda m, i, k, c: float(_ppl(m, i, k, c))],
     "zscore_by_hand": [2, (7 - 3) / 2],
     "spans_by_hand": [27, 10 + 9 + 8],
 }
