@@ -46,8 +46,8 @@ lint: $(VENDOR) ## layout, lint, types and layers
 	@$(VENV)/bin/basedpyright --project .
 	@$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
 
-check: lint $(PAGE_MODEL) ## the daily loop: lint, types, and the tests without notebooks and browser
-	@$(PYTEST) tests -m "not browser and not book"
+check: lint $(PAGE_MODEL) ## the daily loop: lint, types, and the quick tests, without notebooks and browser
+	@$(PYTEST) tests -m "not browser and not book and not slow"
 
 test: $(BOOK) lint ## prove the book: lint, types, every test, every notebook executed once and compared
 	@$(RUN) -m tools.find_browser
