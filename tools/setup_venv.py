@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tools.console import ROOT, fail, step
-from tools.pip_failure import explain, not_found, of_the_system, system_error
+from tools.pip_failure import explain, of_the_system, system_error
 
 MINIMUM = (3, 11)
 # Where the GPU build of torch is what the index has, what comes with it is pinned too.
@@ -76,22 +76,15 @@ def pip_install(python, *arguments):
     return subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def ask_again(python, requirement):
-    """The log of pip looking for one package: why it was not found is not among what pip prints."""
+def install(python, what, arguments):
+    """Run pip quietly; on failure say in one sentence why. Some reasons are in its log alone."""
+    step(f"installing {what}")
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch) / "log"
-        pip_install(python, "--dry-run", "--no-deps", "--log", str(log), requirement)
-        return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-
-
-def install(python, what, arguments):
-    """Run pip quietly; on failure say in one sentence what failed."""
-    step(f"installing {what}")
-    done = pip_install(python, *arguments)
-    if done.returncode:
-        missing = not_found(done.stdout)
-        log = ask_again(python, missing) if missing else ""
-        fail(explain(done.stdout, log, done.returncode, what, platform.python_version()))
+        done = pip_install(python, "--log", str(log), *arguments)
+        if done.returncode:
+            noted = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+            fail(explain(done.stdout, noted, done.returncode, what, platform.python_version()))
 
 
 def torch_pin():
