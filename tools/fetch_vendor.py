@@ -161,14 +161,14 @@ def subset_icons(font: Path, into: Path) -> None:
             fail(f"the theme's font has no icon called {missing}: update ICONS in {Path(__file__).name}.")
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--manifest", type=Path, default=ROOT / "tools" / "vendor.toml")
     parser.add_argument("--into", type=Path, default=ROOT)
-    arguments = parser.parse_args()
-    npm, node, into = find_program("npm"), find_program("node"), arguments.into.resolve()
+    options = parser.parse_args(arguments)
+    npm, node, into = find_program("npm"), find_program("node"), options.into.resolve()
     with ThreadPoolExecutor(max_workers=4) as pool:
-        list(pool.map(lambda package: fetch(package, npm, into), read_manifest(arguments.manifest)))
+        list(pool.map(lambda package: fetch(package, npm, into), read_manifest(options.manifest)))
     copy_anywidget(installed("anywidget") / "nbextension" / "index.js", into)
     bundle(node, into)
     theme = installed("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"

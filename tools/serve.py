@@ -37,11 +37,11 @@ def serving(folder: Path) -> Iterator[str]:
             server.shutdown()
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--folder", type=Path, default=ROOT / "_build" / "html")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not (options.folder / "index.html").exists():
         fail(f"{options.folder} holds no book: run `make book` first.")
     try:

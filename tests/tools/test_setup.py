@@ -4,6 +4,7 @@ Each failure is provoked for real, with a doctored PATH, index or archive, and m
 """
 
 import hashlib
+import importlib.metadata
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -19,14 +21,13 @@ import pytest
 from fontTools.ttLib import TTFont
 from packaging.requirements import Requirement
 
-from tools import execute_notebooks, fetch_vendor, find_browser, setup_venv
+from tools import execute_notebooks, fetch_vendor, find_browser, serve, setup_venv
 from tools.console import ROOT
 from tools.resolve_pins import FILES, requirement_lines
 
 
-def run(*command, **environment) -> subprocess.CompletedProcess:
-    environment = {**os.environ, **environment}
-    return subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, timeout=120)
+def run(*command) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=120)
 
 
 def assert_one_sentence(done: subprocess.CompletedProcess, *words: str) -> None:
@@ -70,8 +71,8 @@ def test_every_requirement_is_pinned():
 
 def test_what_is_installed_is_what_is_pinned():
     """A package that is installed and not pinned would be missing, or different, on another machine."""
-    listed = run(sys.executable, "-m", "pip", "list", "--format=freeze", "--exclude-editable").stdout.split()
-    installed = {normal(line) for line in listed if not line.startswith("pip==")}
+    found = {normal(f"{each.name}=={each.version}") for each in importlib.metadata.distributions()}
+    installed = {pin for pin in found if not pin.startswith(("pip==", "do-mascaramento-ao-bert=="))}
     pins, data, optional = (requirement_lines(ROOT / name) for name in FILES)
     markers = {line: Requirement(line.split(" --hash")[0]).marker for line in [*pins, *data]}
     pinned = {normal(line) for line, marker in markers.items() if marker is None or marker.evaluate()}
@@ -153,14 +154,17 @@ def test_a_changed_package_is_refused_and_the_old_folder_kept(packed, tmp_path, 
     assert [path.name for path in old.parent.iterdir()] == ["code.js"]
 
 
-def test_npm_without_network_gets_a_sentence(tmp_path):
+@pytest.mark.slow
+def test_npm_without_network_gets_a_sentence(tmp_path, monkeypatch):
     """Nothing listens on that port, so npm fails as it would without a network."""
-    nowhere = {"npm_config_registry": "http://127.0.0.1:9/", "npm_config_fetch_retries": "0"}
+    settings = {"registry": "http://127.0.0.1:9/", "fetch_retries": "0", "cache": str(tmp_path / "cache")}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"npm_config_{name}", value)
     manifest = tmp_path / "vendor.toml"
     manifest.write_text('[mathjax]\nversion = "3.2.2"\n')
-    command = (sys.executable, "-m", "tools.fetch_vendor", "--manifest", manifest, "--into", tmp_path / "out")
-    done = run(*command, **nowhere, npm_config_cache=str(tmp_path / "cache"))
-    assert_one_sentence(done, "npm could not fetch mathjax@3.2.2", "connect to the network")
+    told = r"^error: npm could not fetch mathjax@3\.2\.2 .*: connect to the network and run make again\.$"
+    with pytest.raises(SystemExit, match=told):
+        fetch_vendor.main(["--manifest", str(manifest), "--into", str(tmp_path / "out")])
 
 
 def test_a_missing_npm_gets_a_sentence(tmp_path, monkeypatch):
@@ -228,6 +232,7 @@ def other_mermaid(into: Path) -> None:
     script.write_text("export default 1;")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prepare", "said"), [(lambda _: None, "esbuild-wasm"), (other_mermaid, "mermaid does not import")]
 )
@@ -239,6 +244,7 @@ def test_a_bundle_that_fails_leaves_the_old_one_and_no_scratch(bundles, tmp_path
     assert (bundles / "widgets.js").read_text() == "old" and leftovers(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_bundles_are_the_same_each_time_and_draw_flowcharts_only(bundles, tmp_path):
     for name in os.listdir(ROOT / fetch_vendor.MODULES):
         lend_module(name, tmp_path)
@@ -269,10 +275,11 @@ def test_an_icon_that_the_font_does_not_have_gets_a_sentence(tmp_path, monkeypat
 # --- browser ------------------------------------------------------------------------------------------------
 
 
-def test_a_missing_browser_gets_a_sentence(tmp_path):
+def test_a_missing_browser_gets_a_sentence(tmp_path, monkeypatch):
     """Neither a browser nor apt-get on PATH, root or not."""
-    done = run(sys.executable, "-m", "tools.find_browser", PATH=str(tmp_path))
-    assert_one_sentence(done, "no browser was found", "apt-get install chromium")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"^error: no browser was found.*apt-get install chromium.*\.$"):
+        find_browser.ensure()
 
 
 def test_a_failing_apt_gets_a_sentence(tmp_path, monkeypatch):
@@ -289,8 +296,8 @@ def test_the_browser_can_be_chosen(tmp_path, monkeypatch):
 
 
 def test_serving_nothing_gets_a_sentence(tmp_path):
-    done = run(sys.executable, "-m", "tools.serve", "--folder", tmp_path)
-    assert_one_sentence(done, "run `make book` first")
+    with pytest.raises(SystemExit, match=r"^error: .* holds no book: run `make book` first\.$"):
+        serve.main(["--folder", str(tmp_path)])
 
 
 # --- execution of notebooks ---------------------------------------------------------------------------------
@@ -306,48 +313,40 @@ def write_notebook(path: Path, *sources: str) -> Path:
 WIDGET = "import ipywidgets\nipywidgets.HBox([ipywidgets.IntSlider(value=3), ipywidgets.Label('a')])"
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory) -> Path:
-    """A notebook that was executed once."""
-    path = tmp_path_factory.mktemp("executed") / "a.ipynb"
-    write_notebook(path, "print(1 + 1)", WIDGET, "{'b', 'a'}")
-    assert execute_notebooks.main([str(path)]) == 0
-    return path
-
-
-def test_a_second_execution_gives_the_same_bytes(executed):
+@pytest.mark.slow
+def test_a_second_execution_gives_the_same_bytes(tmp_path):
     """Widgets included, whose ids are random in every run; noise is dropped and meaning kept."""
-    text = executed.read_text(encoding="utf-8")
+    path = write_notebook(tmp_path / "a.ipynb", "print(1 + 1)", WIDGET, "{'b', 'a'}")
+    assert execute_notebooks.main([str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
     assert '"2\\n"' in text and "widget-state+json" in text and "execution_count" in text
-    metadata = nbformat.read(executed, as_version=4).cells[0].metadata
+    metadata = nbformat.read(path, as_version=4).cells[0].metadata
     assert metadata == {"tags": ["hide-input"], "figures": [["1", "x"]]}
-    assert execute_notebooks.main(["--check", str(executed)]) == 0
+    assert execute_notebooks.main(["--check", str(path)]) == 0
 
 
-def test_check_sees_a_stale_output_and_writes_nothing(executed, tmp_path):
-    stale = executed.read_text(encoding="utf-8").replace('"2\\n"', '"3\\n"')
-    path = tmp_path / "a.ipynb"
-    path.write_text(stale, encoding="utf-8")
-    assert execute_notebooks.main(["--check", str(path)]) == 1
-    assert path.read_text(encoding="utf-8") == stale
-
-
-@pytest.mark.parametrize(
-    ("source", "replace", "error", "told"),
-    [
-        ("x / 0", os.replace, SystemExit, r"a\.ipynb: cell 1 \(id cell-1\) failed: ZeroDivisionError"),
-        ("x", Mock(side_effect=KeyboardInterrupt), KeyboardInterrupt, "^$"),
-    ],
-    ids=["failing cell", "interrupted write"],
-)
-def test_what_is_not_finished_leaves_the_old_notebook(tmp_path, monkeypatch, source, replace, error, told):
-    path = write_notebook(tmp_path / "a.ipynb", "x = 1", source, "print('never')")
+@pytest.fixture
+def kept(tmp_path) -> Iterator[str]:
+    """A notebook that is afterwards as it was before."""
+    path = write_notebook(tmp_path / "a.ipynb", "x = 1", "x / 0", "print('never')")
     before = path.read_bytes()
-    monkeypatch.setattr(os, "replace", replace)
-    with pytest.raises(error, match=told):
-        execute_notebooks.main([str(path)])
+    yield str(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.ipynb"]
+
+
+@pytest.mark.slow
+def test_a_failing_cell_is_named_and_nothing_written(kept):
+    with pytest.raises(SystemExit, match=r"a\.ipynb: cell 1 \(id cell-1\) failed: ZeroDivisionError"):
+        execute_notebooks.main([kept])
+
+
+def test_neither_a_check_nor_an_interrupted_write_changes_what_is_stale(kept, monkeypatch):
+    monkeypatch.setattr(execute_notebooks, "executed_text", lambda _: "what the code gives")
+    assert execute_notebooks.main(["--check", kept]) == 1
+    monkeypatch.setattr(os, "replace", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        execute_notebooks.main([kept])
 
 
 # --- make ---------------------------------------------------------------------------------------------------
