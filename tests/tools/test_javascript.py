@@ -8,6 +8,7 @@ import pytest
 from tools.console import ROOT
 from tools.fetch_vendor import find_program
 
+pytestmark = pytest.mark.slow
 FOLDERS = ("lib/widgets", "book/_static", "tools/bundles", "tools")
 CHECKED = "// @ts-check\n"
 CLEAN = f"""{CHECKED}export const half = (x) => x / 2;
