@@ -26,7 +26,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tools.console import ROOT, fail, plain, step
-from tools.setup_venv import pip_install
+from tools.setup_venv import install
 
 UV = "uv==0.13.8"
 RESULT = Path("tools") / "pins.json"
@@ -131,8 +131,7 @@ class Target:
 
     def held(self, lines: Iterable[str]) -> set[str]:
         """The pins whose marker, if they have one, is true here: `name==version` as uv writes it."""
-        python = {"python_full_version": self.python, "python_version": self.python.rpartition(".")[0]}
-        here = {"sys_platform": PLATFORMS[self.platform][1], **python}
+        here = {"sys_platform": PLATFORMS[self.platform][1]}  # all that a marker of ours asks for
         pins = [pin for pin in map(Requirement, lines) if pin.marker is None or pin.marker.evaluate(here)]
         return {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pins}
 
@@ -257,12 +256,8 @@ def keep(combinations: list[dict], uv: str) -> None:
 
 
 def fetch_uv(folder: str) -> str:
-    """Install uv where it disturbs nothing, and give the path of the program."""
-    step(f"taking {UV} for the time of the check")
-    done = pip_install(sys.executable, "--quiet", "--no-deps", "--target", folder, UV)
-    if done.returncode:
-        lines = done.stdout.strip().splitlines() or [f"exit code {done.returncode}"]
-        fail(f"{UV} could not be installed ({lines[-1].removeprefix('ERROR: ')}): connect to the network.")
+    """Install uv where it disturbs nothing, for the time of the check, and give the path of the program."""
+    install(sys.executable, UV, ["--no-deps", "--target", folder, UV])
     return str(Path(folder) / "bin" / "uv")
 
 

@@ -69,19 +69,14 @@ def of_an_exception(problem):
     return known or f"the system says: {problem}; correct that and run make again."
 
 
-def pip_install(python, *arguments):
-    """Run pip and catch what it says. Wheels only: nothing is compiled here."""
-    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command += ["--only-binary", ":all:", *arguments]
-    return subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
 def install(python, what, arguments):
     """Run pip quietly; on failure say in one sentence why. Some reasons are in its log alone."""
     step(f"installing {what}")
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch) / "log"
-        done = pip_install(python, "--log", str(log), *arguments)
+        command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        command += ["--only-binary", ":all:", "--log", str(log), *arguments]  # wheels: nothing is compiled
+        done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             noted = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
             fail(explain(done.stdout, noted, done.returncode, what, platform.python_version()))
