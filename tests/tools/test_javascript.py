@@ -47,8 +47,7 @@ WRONG = [
     ('import { Panel } from "@lumino/widgets";\n\nnew Panel().show(1, 2);', "TS2554", "tools/bundles/{}.js"),
     ('import { join } from "node:path";\n\nconsole.log(join(1));', "TS2345", "tools/{}.mjs"),
 ]
-CODES, RULES = ([case[k] for case in WRONG] for k in (0, 1))
-FILES = [(*case, WIDGET)[2].format(f"wrong_{k}") for k, case in enumerate(WRONG)]
+FILES = {(*case, WIDGET)[2].format(f"wrong_{k}"): case for k, case in enumerate(WRONG)}
 
 
 def lint(root: Path) -> subprocess.CompletedProcess:
@@ -68,7 +67,7 @@ def project(folder: Path, files: dict[str, str]) -> Path:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> subprocess.CompletedProcess:
     """What is said of all that is wrong and of a clean file: at once, since the tools are slow to start."""
-    wrong = {name: f"{CHECKED}{code}\n" for name, code in zip(FILES, CODES, strict=True)}
+    wrong = {name: f"{CHECKED}{code}\n" for name, (code, *_) in FILES.items()}
     wrong["lib/widgets/unchecked.js"] = CLEAN.removeprefix(CHECKED)
     return lint(project(tmp_path_factory.mktemp("wrong"), {"lib/widgets/clean.js": CLEAN, **wrong}))
 
@@ -93,7 +92,7 @@ def test_clean_code_passes_where_other_code_does_not(found):
     assert named == {*FILES, "lib/widgets/unchecked.js"}
 
 
-@pytest.mark.parametrize(("name", "rule"), list(zip(FILES, RULES, strict=True)))
+@pytest.mark.parametrize(("name", "rule"), [(name, rule) for name, (_, rule, *_) in FILES.items()])
 def test_what_is_wrong_is_found(found, name, rule):
     said = [line for line in found.stderr.splitlines() if line.startswith(f"{name}:")]
     assert any(rule in line for line in said), said

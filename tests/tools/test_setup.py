@@ -205,10 +205,6 @@ def test_a_package_that_is_not_installed_gets_a_sentence():
         fetch_vendor.installed("nowhere_at_all")
 
 
-def leftovers(folder: Path) -> list[Path]:
-    return list(folder.rglob(".new-*"))
-
-
 @pytest.fixture
 def bundles(tmp_path) -> Path:
     """The folder of a set-up that has bundles already, and modules as a test puts them there."""
@@ -241,7 +237,7 @@ def test_a_bundle_that_fails_leaves_the_old_one_and_no_scratch(bundles, tmp_path
     with pytest.raises(SystemExit, match="were not bundled"):
         fetch_vendor.bundle(fetch_vendor.find_program("node"), tmp_path)
     assert said in capsys.readouterr().err, "what the bundler said is shown"
-    assert (bundles / "widgets.js").read_text() == "old" and leftovers(tmp_path) == []
+    assert (bundles / "widgets.js").read_text() == "old" and not any(tmp_path.rglob(".new-*"))
 
 
 @pytest.mark.slow
@@ -269,7 +265,7 @@ def test_an_icon_that_the_font_does_not_have_gets_a_sentence(tmp_path, monkeypat
     monkeypatch.setattr(fetch_vendor, "ICONS", ["sun", "no-such-icon"])
     with pytest.raises(SystemExit, match=r"no icon called .*no-such-icon"):
         fetch_vendor.subset_icons(ROOT / fetch_vendor.VENDOR / "icons" / "solid.woff", tmp_path)
-    assert leftovers(tmp_path) == []
+    assert not any(tmp_path.rglob(".new-*"))
 
 
 # --- browser ------------------------------------------------------------------------------------------------
