@@ -318,7 +318,9 @@ def test_a_second_execution_gives_the_same_bytes(tmp_path):
     assert '"2\\n"' in text and "widget-state+json" in text and "execution_count" in text
     metadata = nbformat.read(path, as_version=4).cells[0].metadata
     assert metadata == {"tags": ["hide-input"], "figures": [["1", "x"]]}
-    assert execute_notebooks.main(["--check", str(path)]) == 0
+    path.write_text(text.replace('"2\\n"', '"3\\n"'), encoding="utf-8")  # a stale output
+    assert execute_notebooks.main([str(path)]) == 0
+    assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.fixture
@@ -338,6 +340,8 @@ def test_a_failing_cell_is_named_and_nothing_written(kept):
 
 
 def test_neither_a_check_nor_an_interrupted_write_changes_what_is_stale(kept, monkeypatch):
+    monkeypatch.setattr(execute_notebooks, "executed_text", lambda path: path.read_text(encoding="utf-8"))
+    assert execute_notebooks.main(["--check", kept]) == 0
     monkeypatch.setattr(execute_notebooks, "executed_text", lambda _: "what the code gives")
     assert execute_notebooks.main(["--check", kept]) == 1
     monkeypatch.setattr(os, "replace", Mock(side_effect=KeyboardInterrupt))
