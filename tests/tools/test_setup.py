@@ -154,7 +154,6 @@ def test_a_changed_package_is_refused_and_the_old_folder_kept(packed, tmp_path, 
     assert [path.name for path in old.parent.iterdir()] == ["code.js"]
 
 
-@pytest.mark.slow
 def test_npm_without_network_gets_a_sentence(tmp_path, monkeypatch):
     """Nothing listens on that port, so npm fails as it would without a network."""
     settings = {"registry": "http://127.0.0.1:9/", "fetch_retries": "0", "cache": str(tmp_path / "cache")}
