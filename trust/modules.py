@@ -58,7 +58,7 @@ class Module:
         if isinstance(statement, Importing):
             self.imports.add(statement)
             self.certain |= {_binding(alias)[0] for alias in statement.names}
-        elif names := _defined(statement):
+        elif names := defined(statement):
             self.certain |= names
             for name in names:
                 self.definitions.setdefault(name, []).append(statement)
@@ -74,7 +74,7 @@ def _is_main(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and ast.unparse(statement.test) == MAIN and not statement.orelse
 
 
-def _defined(statement: ast.stmt) -> set[str]:
+def defined(statement: ast.stmt) -> set[str]:
     """The names of a definition or an assignment; none if it changes part of something, `table[key] = f`."""
     if isinstance(statement, Definition):
         return {statement.name}

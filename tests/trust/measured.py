@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import program
 from benchmarks.report import Report
 from tools.console import ROOT
 from trust.dependencies import Project
@@ -35,15 +34,12 @@ def measured_candidates(report: Report) -> Iterator[Candidate]:
 
 def main() -> None:
     name, out, *arguments = sys.argv[1:]
-    module = importlib.import_module(name)
+    trace = Trace(TREE)
+    module, program = map(importlib.import_module, (name, "benchmarks.program"))
     parts = module.REPORT.parts
-    traces = [Trace(TREE) for _ in parts]
-    watched = [replace(part, measure=t.around(part.measure)) for part, t in zip(parts, traces, strict=True)]
-    program.run(replace(module.REPORT, parts=tuple(watched)), module.parse(["--quick", *arguments]))
-    told = {
-        part.name: {"called": sorted(trace.called), "left out": trace.left_out(part)}
-        for part, trace in zip(parts, traces, strict=True)
-    }
+    watched = replace(module.REPORT, parts=tuple(map(trace.watched, parts)))
+    program.run(watched, module.parse(["--quick", *arguments]))
+    told = {p.name: {"used": sorted(trace.used[p.name]), "left out": trace.left_out(p)} for p in parts}
     Path(out).write_text(json.dumps(told), encoding="utf-8")
 
 
