@@ -234,17 +234,17 @@ def test_spans_fill_the_budget_exactly_and_respect_special_tokens(seed, rate, n)
 
 
 def test_spans_start_anywhere_and_are_as_long_as_the_distribution_says(monkeypatch):
-    first = []  # of each row only: the later ones are drawn only where the first were short
+    drawn = []
 
     def recorded(taken, allowed, start, i, words, left):
-        if not any(taken):
-            first.append((i, words))
+        drawn.append((i, words))
         take_span(taken, allowed, start, i, words, left)
 
     take_span = corruption._take_span
     monkeypatch.setattr(corruption, "_take_span", recorded)
-    corruption.select_spans(torch.ones(20_000, 8, dtype=torch.bool), 0.5, generator=seeded(9))
-    starts, lengths = torch.tensor(first).unbind(-1)
+    # One token of a row: a second span would be drawn only where the first was short.
+    corruption.select_spans(torch.ones(20_000, 8, dtype=torch.bool), 1 / 8, generator=seeded(9))
+    starts, lengths = torch.tensor(drawn).unbind(-1)
     assert chisquare(starts.bincount(minlength=8).numpy()).pvalue > FALSE_ALARM
     counts = lengths.bincount(minlength=11)[1:]
     assert chisquare(counts.numpy(), (corruption.span_lengths() * 20_000).numpy()).pvalue > FALSE_ALARM

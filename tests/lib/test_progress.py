@@ -1,6 +1,7 @@
 """A bar is seen while work is done, in a terminal and in a real kernel, and leaves nothing behind."""
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -29,6 +30,7 @@ def test_a_bar_that_is_not_shown_counts_in_silence(capsys):
     assert counted.done == 3 and capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_in_a_notebook_the_bar_moves_and_leaves_no_trace():
     notebook = new_notebook(cells=[new_code_cell(SLOW)])
     client, drawn = NotebookClient(notebook, kernel_name="python3"), []

@@ -37,9 +37,10 @@ def prose(id: str, text: str, *values: str, notation: str = "") -> NotebookNode:
     return new_markdown_cell(text, id=id, metadata={"figures": ledger} if ledger else {})
 
 
-def notebook(*cells: dict) -> NotebookNode:
+def notebook(*cells: dict, kernel: str = "python3") -> NotebookNode:
     """A notebook of the given cells."""
-    return nbformat.from_dict(new_notebook(cells=list(cells)))
+    kernelspec = {"name": kernel, "display_name": kernel}
+    return nbformat.from_dict(new_notebook(cells=list(cells), metadata={"kernelspec": kernelspec}))
 
 
 def page(*cells: dict, settings: Settings = PORTUGUESE) -> Page:
@@ -64,8 +65,10 @@ def book(folder: Path, pages: dict[str, NotebookNode | str], table: str = "") ->
 
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess:
-    """Run a command line in a folder, with this Python and the package at hand."""
-    packages, options = str(Path(trust.__file__).parents[1]), "-p no:xdist -p no:cacheprovider"
-    environment = {**os.environ, "PYTHONPATH": packages, "PYTEST_ADDOPTS": options}
+    """Run a command line in a folder, with this Python, the package at hand, and in pytest a known seed."""
+    unused = "xdist cacheprovider hypothesispytest anyio"
+    options = ["--tamper-seed=2 --basetemp=kept", *(f"-p no:{plugin}" for plugin in unused.split())]
+    packages = str(Path(trust.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": packages, "PYTEST_ADDOPTS": " ".join(options)}
     command = command.replace("python -m ", f"{shlex.quote(sys.executable)} -m ")
     return subprocess.run(command, shell=True, cwd=folder, env=environment, text=True, capture_output=True)

@@ -1,57 +1,105 @@
-"""The plugin on small notebooks, from end to end: one execution of each, what is checked, what is told."""
+"""The commands of trust/README.md do what it says, in its order, on a small book of another author.
 
+So is the plugin tried, from end to end: one execution of each notebook, what is checked, what is told.
+"""
+
+import contextlib
+import io
 import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
-from tests.trust.made_up import book, code, notebook, run
+import trust
+from tests.trust.made_up import code, notebook, prose, run, write
 from trust.comparison import IGNORE
 
+pytestmark = pytest.mark.slow
+README = Path(trust.__file__).with_name("README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 CLEARED = "from IPython.display import clear_output\nprint('antes')\nclear_output()\nprint('depois')"
 CELLS = (
-    code("a", "x = 12\nprint('soma', x)", "soma 12\n"),
+    code("mean", "x = 2.5\nprint(1, x)", "1 2.5\n"),
     code("b", "print('0.69 ± 0.04')", "0.66 ± 0.04\n", tolerance={"within": 0.1, "reason": "a training"}),
     code("d", CLEARED, "depois\n"),
     code("e", CLEARED, "depois\n", tags=(IGNORE,)),
-    code("f", "print(x + 1)", "13\n"),
+    code("f", "print(x + 1)", "3.5\n"),
 )
-STALE = code("c", "print(34)", "35\n", tags=(IGNORE,))
-BARE = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python -m pytest -p nbval -p trust.plugin"
-PYTEST = f"{BARE} -q -rA --nbval --tamper-seed 2"
+PAGES = {
+    "book/chapter.ipynb": notebook(
+        prose("t1", "# 1 Means\n\nThe mean of the four numbers is 2.5, and $x_1 = 1$."), *CELLS
+    ),
+    "book/intro.md": "The chapter finds a mean of 2.5.",
+}
+EXPECTED = {
+    "audit": "2 of 3 figures in the prose are printed by an output of their page.",
+    "bind": "without an origin",
+    "check": "problems",
+    "trust tamper": "14 of 14 changed digits noticed",
+    "pytest --nbval": "9 passed",  # five cells and four checks
+    "--tamper all": "stored outputs: 9 of 9 (9 digits)\n"
+    "9 of 9 tampered numbers caught (seed 2); 1 figures are compared with a tolerance",
+}
 
 
 @pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    """A folder with a notebook, and pytest's report on it."""
-    folder = tmp_path_factory.mktemp("good")
-    book(folder, {"made.ipynb": notebook(*CELLS)})
-    return folder, run(folder, f"{PYTEST} --nbval-current-env --tamper all --basetemp kept made.ipynb")
+def folder(tmp_path_factory) -> Path:
+    return write(tmp_path_factory.mktemp("other_book"), PAGES)
 
 
-def test_a_good_notebook_passes_and_the_summary_counts(good):
+@pytest.fixture(scope="module")
+def done(folder) -> dict[str, CompletedProcess]:
+    """What each command of the README did, one after another."""
+    again = re.compile("trust (bind|check|tamper)")  # the first command starts as a reader's does
+    return {line: (at_once if again.search(line) else run)(folder, line) for line in COMMANDS}
+
+
+def at_once(folder: Path, line: str) -> CompletedProcess:
+    """What `python -m` does with a module, without the seconds that another process takes to import it."""
+    module, *arguments = shlex.split(line)[2:]
+    told = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(told), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [module, *arguments])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_module(module, run_name="__main__")
+    return CompletedProcess(line, ended.value.code, told.getvalue(), "")
+
+
+def test_there_is_a_command_for_each_section():
+    found = re.findall(r"python -m trust (\w+)", "\n".join(COMMANDS))
+    assert found == ["audit", "bind", "check", "tamper"]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_of_the_readme_does_what_it_says(line, done):
     """Cleared outputs are gone, as a reader would see them; nbval alone would compare both lines."""
-    _, done = good
-    assert done.returncode == 0, done.stdout
-    assert "9 passed" in done.stdout, "five cells and four checks"
-    assert "stored outputs: 8 of 8 (8 digits)" in done.stdout
-    assert "8 of 8 tampered numbers caught (seed 2); 1 figures are compared with a tolerance" in done.stdout
+    # The one figure of intro.md is printed on another page, and an audit looks at its own page only.
+    assert done[line].returncode == (1 if "audit" in line else 0), done[line].stdout + done[line].stderr
+    for command, words in EXPECTED.items():
+        assert command not in line or words in done[line].stdout
 
 
-def test_a_replay_fails_where_the_file_was_changed_and_only_there(good):
+def test_a_replay_fails_where_the_file_was_changed_and_only_there(folder, done):
     """What the check `pytest fails at changed cells` compared: it is nbval's verdict alone, on some cells."""
-    folder, _ = good
-    report = (folder / "kept" / "made0" / "made.xml").read_text(encoding="utf-8")
+    report = (folder / "kept" / "chapter0" / "chapter.xml").read_text(encoding="utf-8")
     counted = re.search(r'failures="(\d+)" .*tests="(\d+)"', report)
     assert counted and counted.groups() == ("1", "5")
 
 
 @pytest.fixture(scope="module")
 def bad(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bad")
-    pages = {"stale.ipynb": notebook(CELLS[0], STALE), "part.ipynb": notebook(*CELLS[:2]), "bad.ipynb": "{"}
-    book(folder, pages)
-    options = "--nbval-current-env --continue-on-collection-errors --deselect 'part.ipynb::Cell 1'"
-    return run(folder, f"{PYTEST} {options} bad.ipynb part.ipynb stale.ipynb").stdout
+    stale = code("c", "print(34)", "35\n", tags=(IGNORE,))
+    pages = {"bad.ipynb": "{", "alien.ipynb": notebook(code("c", "1"), kernel="not-installed")}
+    pages |= {"part.ipynb": notebook(*CELLS[:2]), "stale.ipynb": notebook(CELLS[0], stale)}
+    folder = write(tmp_path_factory.mktemp("bad"), pages)
+    left = " ".join(f"--deselect '{name}'" for name in ("part.ipynb::Cell 1", "stale.ipynb::pytest fails"))
+    options = f"-q -rA --nbval --continue-on-collection-errors {left}"
+    return run(folder, f"python -m pytest -p trust.plugin {options} {' '.join(pages)}").stdout
 
 
 @pytest.mark.parametrize(
@@ -60,17 +108,10 @@ def bad(tmp_path_factory):
         "c: nbval ignores this cell, and its stored text is not what the code gives",
         "not every cell of the notebook was executed in this run",
         "bad.ipynb is not JSON, as a notebook is",
-        "1 error",
+        "alien.ipynb needs the kernel 'not-installed', which is not installed",
+        "6 errors",
     ],
 )
 def test_what_is_wrong_is_named_and_stops_nobody(bad, said):
     assert said in bad
     assert "PASSED stale.ipynb::Cell 0" in bad and "PASSED part.ipynb::Cell 0" in bad
-
-
-def test_a_kernel_that_is_not_installed_is_named(tmp_path):
-    made = notebook(code("c", "1"))
-    made.metadata.kernelspec = {"name": "not-installed", "display_name": "None", "language": "none"}
-    book(tmp_path, {"r.ipynb": made})
-    said = "r.ipynb needs the kernel 'not-installed', which is not installed"
-    assert said in run(tmp_path, f"{PYTEST} r.ipynb").stdout
