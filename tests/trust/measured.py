@@ -1,6 +1,6 @@
 """The files of measurements under test: which digits they have, and what a run of a program does.
 
-python -m tests.trust.measured benchmarks.floor FILE --seeds 2     run it quickly, and tell what it did
+python -m tests.trust.measured FILE '{"benchmarks.floor": ["--seeds", "2"]}'     run it, tell what it did
 """
 
 import importlib
@@ -33,13 +33,15 @@ def measured_candidates(report: Report) -> Iterator[Candidate]:
 
 
 def main() -> None:
-    name, out, *arguments = sys.argv[1:]
-    trace = Trace(TREE)
-    module, program = map(importlib.import_module, (name, "benchmarks.program"))
-    parts = module.REPORT.parts
-    watched = replace(module.REPORT, parts=tuple(map(trace.watched, parts)))
-    program.run(watched, module.parse(["--quick", *arguments]))
-    told = {p.name: {"used": sorted(trace.used[p.name]), "left out": trace.left_out(p)} for p in parts}
+    out, programs = sys.argv[1:]
+    told = {}
+    for name, arguments in json.loads(programs).items():
+        trace = Trace(TREE)  # and the project's modules anew, without what they have computed already
+        module, program = map(importlib.import_module, (name, "benchmarks.program"))
+        parts = module.REPORT.parts
+        watched = replace(module.REPORT, parts=tuple(map(trace.watched, parts)))
+        program.run(watched, module.parse(["--quick", *arguments]))
+        told |= {p.name: {"used": sorted(trace.used[p.name]), "left out": trace.left_out(p)} for p in parts}
     Path(out).write_text(json.dumps(told), encoding="utf-8")
 
 

@@ -42,7 +42,7 @@ EXPECTED = {
     "check": "problems",
     "trust tamper": "14 of 14 changed digits noticed",
     "pytest --nbval": "9 passed",  # five cells and four checks
-    "--tamper all": "stored outputs: 9 of 9 (9 digits)\n"
+    "--tamper": "stored outputs: 9 of 9 (9 digits)\n  widget state: 0 of 0 (0 digits)\n"
     "9 of 9 tampered numbers caught (seed 2); 1 figures are compared with a tolerance",
 }
 
