@@ -20,9 +20,6 @@ from trust.modules import Importing, Imports, Module, chains, decorators, dump, 
 
 HIDE_NAMES = {"globals", "locals", "vars", "eval", "exec"}
 IMPORT_BY_NAME = {"import_module", "__import__"}
-# A module, and a name in it with the attributes that are taken of it: () is all of the module, None what its
-# import executes.
-Name = tuple[str, tuple[str, ...] | None]
 
 
 class Project:
@@ -32,7 +29,8 @@ class Project:
         self.root = root
         self.find = cache(partial(find, root))
         self.module = cache(self._module)
-        self.read = cache(self._read)
+        self.dump = cache(dump)
+        self.chains = cache(lambda statement: {*chains(statement)})
         self.fingerprint = cache(self._fingerprint)
 
     def _module(self, name: str) -> Module:
@@ -56,24 +54,6 @@ class Project:
         return chain[0] in module.definitions or any(
             self.find(target[0]) or self.find(".".join(target)) for target in targets
         )
-
-    def _read(self, module: str, place: str, statement: ast.stmt) -> tuple[str, set[Name]]:
-        """One statement's code, and every name in it."""
-        names: set[Name] = set()
-        inner = Imports(self.module(module).imports.package)
-        for node in ast.walk(statement):
-            if isinstance(node, Importing):
-                inner.add(node)
-            elif isinstance(node, ast.FunctionDef) and node.name == "__init_subclass__":
-                raise ValueError(f"{place} is told of its subclasses, which cannot be followed by name")
-            elif isinstance(node, ast.Call) and (name := _imported(place, node)):
-                names.add((name, ()))
-        names |= {(other, None) for other in inner.executed}
-        for chain in chains(statement):
-            for source, *name in inner.bound.get(chain[0], set()):
-                names.add((source, (*name, *chain[1:])))
-            names.add((module, () if chain[0] in HIDE_NAMES else chain))
-        return dump(statement), names
 
     def reached(self, starts: Iterable[str]) -> dict[str, str]:
         """The code that is reached from starting points such as `benchmarks.floor:measure`, by place."""
@@ -112,8 +92,8 @@ class Reach:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.pieces: dict[str, str] = {}  # place -> code
-        self.seen: set[Name] = set()
-        self.ahead: list[Name] = []
+        self.seen: set[tuple[str, tuple[str, ...] | None]] = set()
+        self.ahead: list[tuple[str, tuple[str, ...] | None]] = []
 
     def follow(self, start: str, name: str) -> None:
         """Take in a name of a module, and everything that it leads to."""
@@ -128,7 +108,7 @@ class Reach:
                 self.whole(module)
 
     def later(self, module: str, chain: tuple[str, ...] | None) -> None:
-        """Remember a name to take in."""
+        """Remember a name to take in; an empty chain is all of the module, None what its import executes."""
         if (module, chain) not in self.seen:
             self.seen.add((module, chain))
             self.ahead.append((module, chain))
@@ -171,17 +151,27 @@ class Reach:
 
     def statement(self, module: str, place: str, statement: ast.stmt) -> None:
         """Keep one statement's code, and follow every name in it."""
-        self.pieces[place], names = self.project.read(module, place, statement)
-        for name in names:
-            self.later(*name)
+        self.pieces[place] = self.project.dump(statement)
+        inner = Imports(self.project.module(module).imports.package)
+        for node in ast.walk(statement):
+            if isinstance(node, Importing):
+                inner.add(node)
+            elif isinstance(node, ast.FunctionDef) and node.name == "__init_subclass__":
+                raise ValueError(f"{place} is told of its subclasses, which cannot be followed by name")
+            elif isinstance(node, ast.Call):
+                self.import_by_name(place, node)
+        for other in inner.executed:
+            self.later(other, None)
+        for chain in self.project.chains(statement):
+            for source, *name in inner.bound.get(chain[0], set()):
+                self.later(source, (*name, *chain[1:]))
+            self.later(module, () if chain[0] in HIDE_NAMES else chain)
 
-
-def _imported(place: str, call: ast.Call) -> str | None:
-    """The module that a call imports by its name, if it does."""
-    called = getattr(call.func, "attr", getattr(call.func, "id", None))
-    if called not in IMPORT_BY_NAME:
-        return None
-    name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
-    if not isinstance(name, str) or name.startswith("."):
-        raise ValueError(f"{place} imports by a computed name, which cannot be followed")
-    return name
+    def import_by_name(self, place: str, call: ast.Call) -> None:
+        called = getattr(call.func, "attr", getattr(call.func, "id", None))
+        if called not in IMPORT_BY_NAME:
+            return
+        name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        if not isinstance(name, str) or name.startswith("."):
+            raise ValueError(f"{place} imports by a computed name, which cannot be followed")
+        self.later(name, ())

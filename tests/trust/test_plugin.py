@@ -6,9 +6,7 @@ So is the plugin tried, from end to end: one execution of each notebook, what is
 import contextlib
 import io
 import re
-import runpy
 import shlex
-import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -16,6 +14,7 @@ import pytest
 
 import trust
 from tests.trust.made_up import code, notebook, prose, run, write
+from trust.__main__ import main
 from trust.comparison import IGNORE
 
 pytestmark = pytest.mark.slow
@@ -60,14 +59,11 @@ def done(folder) -> dict[str, CompletedProcess]:
 
 
 def at_once(folder: Path, line: str) -> CompletedProcess:
-    """What `python -m` does with a module, without the seconds that another process takes to import it."""
-    module, *arguments = shlex.split(line)[2:]
+    """What the command does, without the seconds that another process takes to import it."""
     told = io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(told), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", [module, *arguments])
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_module(module, run_name="__main__")
-    return CompletedProcess(line, ended.value.code, told.getvalue(), "")
+    with contextlib.chdir(folder), contextlib.redirect_stdout(told):
+        ended = main(shlex.split(line)[3:])
+    return CompletedProcess(line, ended, told.getvalue(), "")
 
 
 def test_there_is_a_command_for_each_section():
