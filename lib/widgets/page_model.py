@@ -8,6 +8,7 @@ exact posterior of `lib.corpus` beside it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 import traitlets
@@ -67,27 +68,34 @@ class Refused(ValueError):
     """A sentence that the model cannot read; the message is the one that the page shows."""
 
 
-@torch.no_grad()
 def shown(text: str, gap: int, layer: int, head: int) -> Shown:
     """Compute with `lib` what the widget shows; gaps count from 0, layers and heads from 1."""
     words = read(text)
-    model, vocabulary = page_bundle.model(), PORTUGUESE.vocabulary
-    ids = torch.tensor([vocabulary.frame(words)])
-    gaps = [i for i, token in enumerate(ids[0].tolist()) if token == MASK]
+    ids = PORTUGUESE.vocabulary.frame(words)
+    gaps = [i for i, token in enumerate(ids) if token == MASK]
     if not 0 <= gap < len(gaps):
         raise ValueError(f"gap must lie between 0 and {len(gaps) - 1}, got {gap}")
+    logits, weights, exact = _run(tuple(words))
+    return Shown(
+        [PORTUGUESE.vocabulary[i] for i in ids],
+        gaps,
+        logits[gaps[gap]],
+        None if exact is None else exact[gaps[gap] - 1],
+        weights[layer - 1][0, head - 1],
+    )
+
+
+@lru_cache(maxsize=8)
+@torch.no_grad()
+def _run(words: tuple[int, ...]) -> tuple[Tensor, list[Tensor], Tensor | None]:
+    """Logits (N, V), weights of each layer (1, h, N, N), and the exact posterior (N - 2, V), if any."""
+    model, ids = page_bundle.model(), torch.tensor([PORTUGUESE.vocabulary.frame(words)])
     hidden = model.encoder(ids, trace=(trace := Trace()))
     try:
-        exact = posterior(PORTUGUESE, torch.tensor(words))[gaps[gap] - 1]
+        exact = posterior(PORTUGUESE, torch.tensor(words))
     except ValueError:
         exact = None
-    return Shown(
-        [vocabulary[i] for i in ids[0].tolist()],
-        gaps,
-        model.logits(hidden)[0, gaps[gap]],
-        exact,
-        trace.weights[layer - 1][0, head - 1],
-    )
+    return model.logits(hidden)[0], trace.weights, exact
 
 
 def read(text: str) -> list[int]:

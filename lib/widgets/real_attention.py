@@ -116,6 +116,7 @@ def _model() -> tuple[Encoder, Tokenizer]:
     return minilm().double(), Tokenizer.minilm()
 
 
+@lru_cache(maxsize=2 * MAX_SENTENCES)  # of one widget, under both masks
 @torch.no_grad()
 def _maps(text: str, causal: bool) -> tuple[list[str], Tensor]:
     """The tokens of a text and the weights of every head, (L, h, N, N)."""

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import tokenizers as library
@@ -119,6 +120,7 @@ def _reader(tokenizer: Tokenizer) -> dict:
     }
 
 
+@lru_cache(maxsize=8)
 def _pipeline(tokenizer: Tokenizer) -> library.Tokenizer:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tokenizer.json"
