@@ -6,6 +6,7 @@ A page holds the widgets' saved state, their views and the script that draws the
 import json
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +89,28 @@ def stored(widget: Panel | CourseWidget) -> dict[str, Any]:
     return json.loads(json.dumps(own(widget).get_state(), default=str))
 
 
-def run_node(script: str, result: str, arguments: Any) -> Any:
-    """Run a module in Node; the value of the expression `result`, in which `given` are the arguments."""
+@cache
+def node(script: str) -> subprocess.Popen:
+    """A module in Node that answers a line, [expression, arguments], with a line; it ends with its input."""
     code = f"""{script}
-      const given = JSON.parse(process.argv[1], (_, x) => (x === "-inf" ? -Infinity : x));
-      console.log(JSON.stringify({result}, (_, x) => (ArrayBuffer.isView(x) ? [...x] : x)));
+      import {{ createInterface }} from "node:readline";
+      for await (const line of createInterface({{ input: process.stdin }})) {{
+        const [result, given] = JSON.parse(line, (_, x) => (x === "-inf" ? -Infinity : x));
+        console.log(JSON.stringify(eval(result), (_, x) => (ArrayBuffer.isView(x) ? [...x] : x)));
+      }}
     """
-    command = [find_program("node"), "--input-type=module", "--eval", code, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [find_program("node"), "--input-type=module", "--eval", code]
+    return subprocess.Popen(command, encoding="utf-8", **pipes)
+
+
+def run_node(script: str, result: str, arguments: Any) -> Any:
+    """The value, in a module, of the expression `result`, in which `given` are the arguments."""
+    process = node(script)
+    print(json.dumps([result, arguments]), file=process.stdin, flush=True)
+    answer = process.stdout.readline()
+    assert answer, process.stderr.read()
+    return json.loads(answer)
 
 
 def set_theme(page: Page, dark: bool) -> None:

@@ -1,6 +1,5 @@
 """WordPiece step by step: its Python twin, and what it alone does on a page."""
 
-import itertools
 import unicodedata
 
 import pytest
@@ -31,11 +30,7 @@ def test_what_the_page_carries_of_a_tokenizer_makes_it_again(k):
 
 def run_words_of(texts, reader):
     words = "given[0].map((text) => wordsOf(text, given[1]))"
-    settings_only = {**reader, "vocabulary": []}
-    # An argument of a command has a limit of 128 kB.
-    parts = [texts[k : k + 3000] for k in range(0, len(texts), 3000)]
-    runs = (run_node(WordPieceSteps._esm, words, [part, settings_only]) for part in parts)
-    return list(itertools.chain.from_iterable(runs))
+    return run_node(WordPieceSteps._esm, words, [texts, {**reader, "vocabulary": []}])
 
 
 @pytest.mark.parametrize("name", READERS)
