@@ -1,4 +1,4 @@
-"""The widgets in a real JupyterLab, all in one notebook: same numbers, and Python knows them."""
+"""A chapter in a real JupyterLab, and all widgets in one notebook: same numbers, and Python knows them."""
 
 import json
 
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from lib.quizzes import questions
 from lib.widgets.mask_explorer import KINDS
-from tests.browser.chromium import DESKTOP, axe_violations, open_page, wait_until
+from tests.browser.chromium import DESKTOP, Problems, axe_violations, open_page, wait_until
 from tests.browser.jupyterlab import open_notebook, run, run_all
 from tests.lib.widgets.cases import CASES
 from tests.lib.widgets.cases.mask_explorer import State
@@ -30,11 +30,12 @@ MADE = {
     "quiz": "quiz('01')",
 }
 CONTROLS = [4, 3, 3, 9, 1, 5, 3, 3, 0]
-# What Python knows of all widgets, after a mark: their scripts apart, which are long and never change.
-PRINT = """import json
-states = {name: getattr(w, 'widget', w).get_state() for name, w in made.items()}
-print('SABE', json.dumps({name: {k: v for k, v in state.items() if k not in ('_esm', '_css', 'layout')}
-                          for name, state in states.items()}, default=str))"""
+KNOWN = "known.json"
+# What Python knows of all widgets, in a file: as a text in the page it would have to be laid out.
+WRITE = f"""import json
+states = {{name: getattr(w, 'widget', w).get_state() for name, w in made.items()}}
+with open({KNOWN!r}, 'w') as file:
+    json.dump(states, file, default=str)"""
 CELLS = [
     new_markdown_cell(f"## {SECTION}"),
     new_code_cell("from lib.tokenizer import Tokenizer\nmade = {}"),
@@ -43,26 +44,35 @@ CELLS = [
         for name, code in MADE.items()
     ),
     new_code_cell("pass  # a test writes here"),
-    new_code_cell(PRINT),
+    new_code_cell(WRITE),
 ]
 TALL = {"width": 1280, "height": 12000}  # JupyterLab draws the cells that are in view
 
 
 @pytest.fixture(scope="module")
-def lab(jupyterlab, browser):
+def tab(browser):
+    """A page for all of JupyterLab that is opened here: what it is made of is loaded once."""
+    with open_page(browser, fresh=True) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def lab(jupyterlab, tab):
     """JupyterLab with the notebook open and all its cells run: the page, and the widgets by their name."""
-    with open_page(browser, fresh=True, viewport=TALL) as page:
-        open_notebook(page, jupyterlab, "widgets.ipynb", CELLS)
-        run_all(page)
-        roots, known = drawn_widgets(page, CONTROLS), python_states(page)
-        shown = [case.page(root, known[case.name]) for case, root in zip(CASES, roots, strict=True)]
-        yield page, dict(zip(MADE, shown, strict=True))
+    tab.goto("about:blank")  # what a page that is left breaks off is no problem of the next one
+    tab.problems, tab.known = Problems(), jupyterlab.folder / KNOWN
+    tab.set_viewport_size(TALL)
+    open_notebook(tab, jupyterlab, "widgets.ipynb", CELLS)
+    run_all(tab)
+    roots, known = drawn_widgets(tab, CONTROLS), python_states(tab)
+    shown = [case.page(root, known[case.name]) for case, root in zip(CASES, roots, strict=True)]
+    return tab, dict(zip(MADE, shown, strict=True))
 
 
 def python_states(page) -> dict[str, dict]:
     """The state of each widget as Python has it right now."""
-    printed = "".join(run(page.locator(".jp-Cell").nth(len(CELLS) - 1)).all_inner_texts())
-    return json.loads(printed.partition("SABE ")[2])
+    run(page.locator(".jp-Cell").nth(len(CELLS) - 1))
+    return json.loads(page.known.read_text(encoding="utf-8"))
 
 
 def assert_python_knows(page, name: str, shown: WidgetPage) -> None:
@@ -72,6 +82,18 @@ def assert_python_knows(page, name: str, shown: WidgetPage) -> None:
         return type(shown)(shown.panel, python_states(page)[name]).wrong() == []
 
     assert wait_until(page, knows), f"Python never hears of {shown.state}"
+
+
+def test_a_chapter_is_rendered_and_asks_for_nothing_external(jupyterlab, tab):
+    """MyST directives are rendered there too, offline."""
+    tab.goto(jupyterlab.url("01_masking.ipynb"))
+    tab.wait_for_selector(".jp-Notebook .myst aside")
+    first = tab.locator(".jp-Notebook .jp-MarkdownCell").first
+    expect(first.locator("aside", has_text="O que você vai aprender")).not_to_have_count(0)
+    for raw in ("```", ":class:"):
+        expect(first.locator(".myst").first).not_to_contain_text(raw)
+    expect(tab.locator(".jp-Notebook .myst .katex"), "formulas are typeset").not_to_have_count(0)
+    assert tab.problems.external == tab.problems.failed == []
 
 
 def test_every_widget_of_the_course_is_in_the_notebook():
