@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright
 
@@ -18,6 +19,7 @@ FLAGS = [OFFLINE, "--no-sandbox", "--no-first-run", *(f"--disable-{feature}" for
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 LOOKS = [(DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True)]  # viewport, dark
+Read = TypeVar("Read")
 AXE = ROOT / "tests" / "_vendor" / "axe-core" / "axe.min.js"
 # The limit of every wait for a condition. A condition that is met ends the wait at once, so a generous limit
 # costs nothing; a busy machine must never reach it.
@@ -129,25 +131,22 @@ def next_frame(page: Page) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
+def wait_for(page: Page, read: Callable[[], Read], wanted: object) -> Read:
+    """What is read off a page as soon as it is `wanted`, or what it still is at the limit."""
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while (found := read()) != wanted and time.monotonic() < deadline:
+        next_frame(page)  # and Playwright hands over the page's events meanwhile
+    return found
+
+
 def wait_until(page: Page, condition: Callable[[], bool]) -> bool:
     """Wait for a condition that only Python can see; False if it is still not met at the limit."""
-    deadline = time.monotonic() + WAIT_MS / 1000
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        next_frame(page)  # and Playwright hands over the page's events meanwhile
-    return True
+    return wait_for(page, condition, True)
 
 
 def assert_becomes(page: Page, read: Callable[[], object], wanted: object) -> None:
     """What is read off a page is `wanted`, at the latest at the limit."""
-    found: list[object] = []
-
-    def as_wanted() -> bool:
-        found[:] = [read()]
-        return found[0] == wanted
-
-    assert wait_until(page, as_wanted), f"{found[0]!r} does not become {wanted!r}"
+    assert (found := wait_for(page, read, wanted)) == wanted, f"{found!r} does not become {wanted!r}"
 
 
 def change_look(page: Page, viewport: dict, dark: bool) -> None:
@@ -201,11 +200,13 @@ def load(page: Page, address: str) -> None:
     settle(page)
 
 
-# Contrast is most of what axe computes, and most of that is repetition: a chapter has thousands of words of
-# code in some ten colours. What looks exactly like three elements before it, on the same ground, has the same
-# contrast and is marked; axe judges those three. One that is hidden or cut off, or a single character, stands
-# for none: axe passes over it. In widgets and drawings, where things may lie behind a text, all is judged.
-MARK_SAME_LOOK = """() => {
+# Contrast is most of what axe computes. An element without a text of its own, unless a reader writes into it,
+# has none: axe would find that out at length for each of the thousands that a formula is drawn with. The rest
+# is repetition: a chapter has thousands of words of code in some ten colours. What looks exactly like three
+# elements before it, on the same ground, has the same contrast. Both are marked; axe judges the others. One
+# that is hidden or cut off, or a single character, stands for none: axe passes over it. In widgets and
+# drawings, where things may lie behind a text, every text is judged.
+MARK_KNOWN = """() => {
   const known = new Map();
   const ground = element => {
     if (!element) return "";
@@ -235,17 +236,21 @@ MARK_SAME_LOOK = """() => {
   };
   const hasText = element => [...element.childNodes].some(({ data }) => data?.trim());
   const judged = new Map();
-  for (const word of document.querySelectorAll("body *:not(.cw-panel *, .cw-quiz *, svg *)")) {
-    if (!hasText(word)) continue;
+  const isKnown = word => {
+    if (!hasText(word)) return true;
+    if (word.matches(".cw-panel *, .cw-quiz *, svg *")) return false;
     const its = look(word), count = judged.get(its) ?? 0;
-    word.toggleAttribute("data-same-look", count >= 3);
     if (count < 3 && isJudged(word)) judged.set(its, count + 1);
+    return count >= 3;
+  };
+  for (const word of document.querySelectorAll("body *:not(input, select, textarea)")) {
+    word.toggleAttribute("data-known-contrast", isKnown(word));
   }
 }"""
 # Only an experimental rule uses `preload`, which a page opened from the disk cannot do. The report leaves the
 # sources of elements out: they cost a tenth of the run, and it names each element anyway.
 RUN_AXE = """async ([within, contrast]) => {
-  const selector = contrast.map(part => `${part}:not([data-same-look])`).join(", ");
+  const selector = contrast.map(part => `${part}:not([data-known-contrast])`).join(", ");
   axe.configure({ noHtml: true, rules: [{ id: "color-contrast", selector }] });
   const { violations } = await axe.run(within ?? document, { resultTypes: ["violations"], preload: false });
   return violations;
@@ -259,7 +264,7 @@ def axe_violations(page: Page, within: str | None = None, contrast: Sequence[str
     """
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    page.evaluate(MARK_SAME_LOOK)
+    page.evaluate(MARK_KNOWN)
     found = page.evaluate(RUN_AXE, [within, list(contrast)])
     return [
         f"{rule['id']} ({rule['impact']}): {json.dumps(node['target'])} {node['failureSummary']}"

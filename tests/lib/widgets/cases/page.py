@@ -9,7 +9,7 @@ from playwright.sync_api import Locator
 from torch import Tensor
 
 from lib.widgets.base import CourseWidget
-from tests.browser.chromium import wait_until
+from tests.browser.chromium import wait_for
 
 
 class WidgetPage:
@@ -52,14 +52,8 @@ class WidgetPage:
 
     def differences(self) -> list[str]:
         """[] as soon as nothing is wrong, or what still is at the limit of all waiting."""
-        found: list[str] = []
-
-        def agreed() -> bool:
-            found[:] = self.wrong()
-            return not found
-
-        wait_until(self.panel.page, agreed)
-        return found
+        wanted = self.wanted()
+        return wait_for(self.panel.page, lambda: unlike("", self.read(), wanted), [])
 
     def choose(self, name: str, **option: Any) -> None:
         """Choose from a list by its label."""
