@@ -20,6 +20,7 @@ LIMIT = 2_000_000  # bytes of weights on a page
 # --- the model and its bundle -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_model_is_close_to_the_exact_posterior_of_held_out_sentences():
     ids = sample(PORTUGUESE, 200, 10**6).ids
     gaps, exact = [], []
@@ -40,6 +41,7 @@ def test_script_of_the_book_is_the_bundle_of_today_and_small():
     assert SCRIPT.stat().st_size < LIMIT
 
 
+@pytest.mark.slow
 def test_all_logits_posteriors_and_weights_in_javascript_are_those_of_torch():
     texts, config = [*EXAMPLES, IMPOSSIBLE, *sentences(40, seed=7)], page_bundle.model().encoder.config
     script = f"""{PageModel._esm}

@@ -206,14 +206,8 @@ CASE = Case(
         "skip the temperature": ("Math.sqrt(dK) * temperature", "Math.sqrt(dK)"),
         "forget the square root": ("Math.sqrt(dK) * temperature", "dK * temperature"),
         "multiply by the scale": ("s / scale", "s * scale"),
-        "shift the padding": (
-            "(i, j, realTokens) => j >= realTokens",
-            "(i, j, realTokens) => j > realTokens",
-        ),
-        "forget the padding of the causal mask": (
-            "isFuture(i, j) || isPadding",
-            "isFuture(i, j) && isPadding",
-        ),
+        "shift the padding": ("j >= realTokens;", "j > realTokens;"),
+        "forget the padding of the causal mask": ("|| isPadding", "&& isPadding"),
         "forget the future of the padding mask": ("isFuture(i, j) || isPadding", "isPadding"),
         "hide with a zero": ("kind.hiddenScore ?? -Infinity", "kind.hiddenScore ?? 0"),
         "hide the zeroed scores": ("kind.hiddenScore ?? -Infinity", "-Infinity"),

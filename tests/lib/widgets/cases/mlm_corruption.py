@@ -198,10 +198,7 @@ CASE = Case(
         "forget that chance may keep": ("shares.keep + byChance", "shares.keep"),
         "expect the random share whole": ("Math.max(0, shares.random - byChance)", "shares.random"),
         "divide by all tokens": ('name === "selected" ? among : times.selected', "among"),
-        "count [CLS] and [SEP]": (
-            "tokens.filter((token) => !SPECIAL.includes(token)).length",
-            "tokens.length",
-        ),
+        "count [CLS] and [SEP]": (".filter((token) => !SPECIAL.includes(token)).length", ".length"),
         "count the last draw only": ('k = model.get("first_seed"); k <= seed', "k = seed; k <= seed"),
         "positions from one": ("(fate ? [i] : [])", "(fate ? [i + 1] : [])"),
         "say the next seed": ("Semente ${seed}", "Semente ${seed + 1}"),

@@ -176,10 +176,7 @@ CASE = Case(
         "one block only": ("layer < this.layers", "layer < 1"),
         "next layer": ('weights[this.model.get("layer") - 1]', 'weights.at(this.model.get("layer") - 2)'),
         "forget the end": ("let ahead = end;", "let ahead = end.map(() => 1);"),
-        "posterior of the prefix": (
-            "const onward = chance[a] * ahead[target[a]]",
-            "const onward = chance[a]",
-        ),
+        "posterior of the prefix": ("chance[a] * ahead[target[a]]", "chance[a]"),
         "do not normalise": ("return words.map((x) => x / scale)", "return words"),
         "posterior of the neighbour": ("posteriors?.[place - 1]", "posteriors?.[place]"),
         "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),

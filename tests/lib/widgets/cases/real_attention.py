@@ -86,6 +86,7 @@ class AttentionPage(WidgetPage):
 
 
 LAYERS, HEADS = 6, 12
+LENGTHS = [len(encoding) for encoding in map(Tokenizer.minilm().encode, SENTENCES)]
 # A sentence must have 5 to 20 tokens: each of these is hostile in another way.
 HOSTILE = ['<img src=x onerror="attacked=1">', "</script> <b> & ' \" ok", "مرحبا 👩‍👩‍👧‍👦 olá"]
 
@@ -94,7 +95,7 @@ def moves(seed=1, count=24):
     rng = random.Random(seed)
     for k in range(count):
         sentence = k % len(SENTENCES)
-        n = len(Tokenizer.minilm().encode(SENTENCES[sentence]))
+        n = LENGTHS[sentence]
         layer, head = rng.randint(1, LAYERS), rng.randint(1, HEADS)
         place = rng.randrange(n), rng.randrange(n)
         yield State(sentence, rng.choice(list(MASKS)), layer, head, rng.choice(list(VIEWS)), *place)
@@ -110,7 +111,7 @@ def starts():
     yield made, State(0, "causal", 4, 9, "linhas")
 
 
-LAST = len(Tokenizer.minilm().encode(SENTENCES[0])) - 1
+LAST = LENGTHS[0] - 1
 CASE = Case(
     page=AttentionPage,
     make=real_attention,
@@ -161,18 +162,12 @@ CASE = Case(
         "ignore the mask": ('const mask = MASKS[this.model.get("mask_index")]', "const mask = MASKS[0]"),
         "smallest first": ("row[b] - row[a] || a - b", "row[a] - row[b] || a - b"),
         "count the previous as the next": ("key: (i) => i - 1", "key: (i) => i + 1 - 0"),
-        "average over every query": (
-            "{ length: n - 4 }, (_, k) => k + 2",
-            "{ length: n - 2 }, (_, k) => k + 1",
-        ),
+        "average over every query": ("n - 4 }, (_, k) => k + 2", "n - 2 }, (_, k) => k + 1"),
         "the row of the column": ("percentage(weights[query][j])", "percentage(weights[j][query])"),
         "the cell of the mirror": ("percentage(both[name][i][j])", "percentage(both[name][j][i])"),
         "shares of what is left": ("const rest = 1 -", "const rest = 0 *"),
         "colour by what is left": ('"--cw-weight", weight)', '"--cw-weight", 1 - weight)'),
-        "colour only the first time": (
-            "if (cell.ariaLabel === label) return;",
-            "if (cell.ariaLabel) return;",
-        ),
+        "colour only the first time": ("cell.ariaLabel === label", "cell.ariaLabel"),
         "another sentence": ('[this.model.get("sentence_index")]', "[0]"),
     },
     telling=[State(2, "causal", 2, 5, "matriz", 4, 1), State(3, "bidirecional", 3, 2, "linhas", 1, 3)],

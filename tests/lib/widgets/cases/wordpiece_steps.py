@@ -197,15 +197,9 @@ CASE = Case(
         "no mark of continuation": ('(start ? CONTINUES : "")', '""'),
         "mark the first piece too": ('(start ? CONTINUES : "")', "CONTINUES"),
         "skip a character": ("start = stop)", "start = stop + 1)"),
-        "keep the pieces before [UNK]": (
-            "tokens: [UNKNOWN], steps }",
-            "tokens: [...tokens, UNKNOWN], steps }",
-        ),
+        "keep the pieces before [UNK]": ("[UNKNOWN], steps }", "[...tokens, UNKNOWN], steps }"),
         "no longest word": ("characters.length > longestWord", "characters.length > 1000"),
-        "off by one at the longest word": (
-            "characters.length > longestWord",
-            "characters.length >= longestWord",
-        ),
+        "off by one at the longest word": ("> longestWord", ">= longestWord"),
         "keep the accents": ("if (stripAccents)", "if (false)"),
         "strip every accent": ("if (stripAccents)", "if (true)"),
         "keep the case": ("return lowercase ?", "return false ?"),
