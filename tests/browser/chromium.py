@@ -200,13 +200,11 @@ def load(page: Page, address: str) -> None:
     settle(page)
 
 
-# Contrast is most of what axe computes. An element without a text of its own, unless a reader writes into it,
-# has none: axe would find that out at length for each of the thousands that a formula is drawn with. The rest
-# is repetition: a chapter has thousands of words of code in some ten colours. What looks exactly like three
-# elements before it, on the same ground, has the same contrast. Both are marked; axe judges the others. One
-# that is hidden or cut off, or a single character, stands for none: axe passes over it. In widgets and
-# drawings, where things may lie behind a text, every text is judged.
-MARK_KNOWN = """() => {
+# Contrast is most of what axe computes, and most of that is repetition: a chapter has thousands of words of
+# code in some ten colours. What looks exactly like three elements before it, on the same ground, has the same
+# contrast and is marked; axe judges those three. One that is hidden or cut off, or a single character, stands
+# for none: axe passes over it. In widgets and drawings, where things may lie behind a text, all is judged.
+MARK_SAME_LOOK = """() => {
   const known = new Map();
   const ground = element => {
     if (!element) return "";
@@ -236,41 +234,54 @@ MARK_KNOWN = """() => {
   };
   const hasText = element => [...element.childNodes].some(({ data }) => data?.trim());
   const judged = new Map();
-  const isKnown = word => {
-    if (!hasText(word)) return true;
-    if (word.matches(".cw-panel *, .cw-quiz *, svg *")) return false;
+  for (const word of document.querySelectorAll("body *:not(.cw-panel *, .cw-quiz *, svg *)")) {
+    if (!hasText(word)) continue;
     const its = look(word), count = judged.get(its) ?? 0;
+    word.toggleAttribute("data-same-look", count >= 3);
     if (count < 3 && isJudged(word)) judged.set(its, count + 1);
-    return count >= 3;
-  };
-  for (const word of document.querySelectorAll("body *:not(input, select, textarea)")) {
-    word.toggleAttribute("data-known-contrast", isKnown(word));
   }
 }"""
 # Only an experimental rule uses `preload`, which a page opened from the disk cannot do. The report leaves the
 # sources of elements out: they cost a tenth of the run, and it names each element anyway.
-RUN_AXE = """async ([within, contrast]) => {
-  const selector = contrast.map(part => `${part}:not([data-known-contrast])`).join(", ");
+RUN_AXE = """async ([within, contrast, only]) => {
+  const selector = contrast.map(part => `${part}:not([data-same-look])`).join(", ");
   axe.configure({ noHtml: true, rules: [{ id: "color-contrast", selector }] });
-  const { violations } = await axe.run(within ?? document, { resultTypes: ["violations"], preload: false });
+  const options = { resultTypes: ["violations"], preload: false, ...(only && { runOnly: only }) };
+  const { violations } = await axe.run(within ?? document, options);
   return violations;
 }"""
+OF_COLOURS = ("color-contrast", "link-in-text-block")
 
 
-def axe_violations(page: Page, within: str | None = None, contrast: Sequence[str] = ("*",)) -> list[str]:
+def axe_violations(
+    page: Page,
+    within: str | None = None,
+    contrast: Sequence[str] = ("*",),
+    only: Sequence[str] | None = None,
+) -> list[str]:
     """What axe-core finds wrong with the page, or `within` a part of it, as it stands: rule, element, reason.
 
-    `contrast` selects the elements whose contrast is computed, where that of all others is known already.
+    `contrast` selects the elements whose contrast is computed, where that of all others is known already;
+    `only` names the rules that are asked, where the others have been.
     """
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    page.evaluate(MARK_KNOWN)
-    found = page.evaluate(RUN_AXE, [within, list(contrast)])
+    page.evaluate(MARK_SAME_LOOK)
+    found = page.evaluate(RUN_AXE, [within, list(contrast), only and list(only)])
     return [
         f"{rule['id']} ({rule['impact']}): {json.dumps(node['target'])} {node['failureSummary']}"
         for rule in found
         for node in rule["nodes"]
     ]
+
+
+def violations_in_look(page: Page, viewport: dict, dark: bool) -> list[str]:
+    """What axe-core finds in one of `LOOKS`, once the page has taken it on.
+
+    Each width and each theme has all rules asked once, on a desktop in the light theme and on a phone in the
+    dark one; in the two other looks, those that see colours.
+    """
+    return axe_violations(page, only=None if (viewport == PHONE) == dark else OF_COLOURS)
 
 
 def page_overflow(page: Page) -> int:
