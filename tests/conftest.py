@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.browser.chromium import offline_chromium, open_page
 from tests.browser.jupyterlab import running_lab
@@ -31,6 +32,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in NEEDS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(NEEDS[fixture])
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+class OneJupyterLab(LoadScopeScheduling):
+    """One worker runs all modules in JupyterLab, one after the other, because they share a server."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "jupyterlab" if "jupyterlab.py::" in nodeid else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log) -> OneJupyterLab | None:
+    return OneJupyterLab(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.fixture(scope="session")
