@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import TypeVar
 
+import numpy as np  # for shapes: torch's own function imports half a second of torch first
 import torch
 from torch import Tensor, nn
 
@@ -182,8 +183,8 @@ def attention_inputs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> No
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"k and v must have one row per key, got {k.shape[-2]} and {v.shape[-2]} rows")
     try:
-        batch = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except RuntimeError:
+        batch = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError:
         shapes = ", ".join(str(tuple(x.shape)) for x in (q, k, v))
         raise ValueError(f"q, k and v must agree in the sizes before (N, d), got {shapes}") from None
     if mask is None:
@@ -191,8 +192,8 @@ def attention_inputs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> No
     attention_mask(mask)
     scores = (*batch, q.shape[-2], k.shape[-2])
     try:
-        fits = torch.broadcast_shapes(mask.shape, scores) == scores
-    except RuntimeError:
+        fits = np.broadcast_shapes(mask.shape, scores) == scores
+    except ValueError:
         fits = False
     if not fits:
         raise ValueError(f"mask must broadcast to the scores' shape {scores}, got {tuple(mask.shape)}")
@@ -261,8 +262,8 @@ def two_distributions(p: Tensor | Sequence[float], q: Tensor | Sequence[float]) 
     if p.shape[-1] != q.shape[-1]:
         raise ValueError(f"p and q must be over the same outcomes, got {p.shape[-1]} and {q.shape[-1]}")
     try:
-        torch.broadcast_shapes(p.shape, q.shape)
-    except RuntimeError:
+        np.broadcast_shapes(p.shape, q.shape)
+    except ValueError:
         raise ValueError(f"p and q must broadcast, got {tuple(p.shape)} and {tuple(q.shape)}") from None
     return p, q
 

@@ -104,7 +104,6 @@ class Forked(Remote):
     """
 
     def __init__(self, target: Any) -> None:
-        torch.broadcast_shapes((1,), (1,))  # imports a good part of torch, once here instead of in each child
         self.folder = tempfile.TemporaryDirectory(prefix="exercicio-", ignore_cleanup_errors=True)
         ours, theirs = socket.socketpair()
         self.child = os.fork()
