@@ -15,12 +15,13 @@ import pytest
 import torch
 
 from lib.exercises import student
+from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, NUMBER, OPEN, all_exercises, exercises, general_mistakes
 from lib.exercises.isolation import LARGEST, Forked, NotPlainData, OutOfTime, ProcessEnded, Threaded, TooLarge
 from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker, checker_of
 from lib.exercises.values import NotAnAnswer, passes_for, plain, restored, show
 from tests.lib.exercises.processes import assert_ends
-from tests.lib.exercises.wrong_answers import answers, prove
+from tests.lib.exercises.wrong_answers import answers
 
 CHECKED = [e for e in all_exercises() if e.kind != OPEN]
 IN_CODE = [e for e in CHECKED if e.kind == CODE]
@@ -33,42 +34,56 @@ def by_name(exercise):
     return exercise.name
 
 
+class Answers(Answer):
+    """Several answers in one process: a fork for each takes longer than they do."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def choose(self, i):
+        self.value = self.values[i]
+
+
+def verdicts(asked, given):
+    """The verdicts on the answers given, each to the exercise at its place."""
+    with Forked(Answers(given)) as apart:
+        for i, exercise in enumerate(asked):
+            apart.ask("choose", i, seconds=5)
+            yield checker_of(exercise).judge(apart, exercise.answer)
+
+
 @pytest.mark.parametrize("exercise", CHECKED, ids=by_name)
 def test_wrong_answers_get_the_right_hint_and_right_ones_pass(exercise):
-    wrong, right = prove(exercise.name)
-    mistaken = [f"{hint}: {v.text}" for hint, v in wrong if (v.status, v.mistake) != (WRONG, hint)]
-    refused = [v.text for v in right if v.status != RIGHT]
-    assert not mistaken and not refused, "\n".join(mistaken + refused)
-    unreached = exercise.mistakes.keys() - {v.mistake for _, v in wrong}
+    wrong, right = answers(exercise)
+    hints = [hint for hint, _ in wrong] + [""] * len(right)
+    found = [*verdicts([exercise] * len(hints), [answer for _, answer in wrong] + right)]
+    expected = [(WRONG if hint else RIGHT, hint) for hint in hints]
+    misjudged = [(e, v.text) for e, v in zip(expected, found, strict=True) if e != (v.status, v.mistake)]
+    assert not misjudged, misjudged
+    unreached = exercise.mistakes.keys() - {v.mistake for v in found}
     assert not unreached, f"no wrong answer leads to the hints {sorted(unreached)}"
-    assert all(len(v.text) < 1500 for _, v in wrong), "a message stays small"
+    assert all(len(v.text) < 1500 for v in found), "a message stays small"
 
 
-def test_the_count_is_printed(capsys):
-    wrong, right = ([v for e in CHECKED for v in prove(e.name)[i]] for i in (0, 1))
-    rejected, accepted = sum(v.mistake == hint for hint, v in wrong), sum(v.status == RIGHT for v in right)
+def test_the_catalogue_is_large_enough_and_counted(capsys):
+    sizes = {e.name: [*map(len, answers(e))] for e in CHECKED}
+    assert all(wrong >= 5 and right >= 2 for wrong, right in (sizes[e.name] for e in IN_CODE)), sizes
+    wrong, right = map(sum, zip(*sizes.values(), strict=True))
     with capsys.disabled():
-        print(f"\n{rejected} of {len(wrong)} wrong answers rejected, ", end="")
-        print(f"{accepted} of {len(right)} right ones accepted")
-    assert (rejected, accepted) == (len(wrong), len(right))
-
-
-def test_the_catalogue_is_large_enough():
-    sizes = {e.name: len(answers(e)[0]) for e in IN_CODE}
-    assert min(sizes.values()) >= 5 and sum(sizes.values()) >= 120, sizes
-    assert all(len(answers(e)[1]) >= 2 for e in IN_CODE), "the solution, and one written in another way"
+        print(f"\n{wrong} wrong answers and {right} right ones")
+    assert wrong >= 392 and right >= 105, "an answer once tried is tried for ever"
 
 
 @pytest.mark.parametrize("name", ["softmax", "masked_weights", "zscore", "cross_entropy", "mean_pool"])
 def test_the_verdict_does_not_depend_on_the_default_precision(name):
     exercise = NAMED[name]
+    hints, wrong = zip(*answers(exercise)[0][:3], strict=True)
     torch.set_default_dtype(torch.float64)
     try:
-        assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
-        for mistake, answer in answers(exercise)[0][:3]:
-            assert checker_of(exercise).verdict(answer).mistake == mistake
+        found = [*verdicts([exercise] * 4, [*wrong, exercise.function()])]
     finally:
         torch.set_default_dtype(torch.float32)
+    assert [v.mistake for v in found] == [*hints, ""] and found[-1].status == RIGHT
 
 
 # Hostile answers
@@ -236,11 +251,10 @@ def _mutates(*inputs):
     return inputs[0]
 
 
-@pytest.mark.parametrize("exercise", IN_CODE, ids=by_name)
-def test_a_function_that_changes_its_input_is_caught_wherever_one_can_be_changed(exercise):
-    verdict = checker_of(exercise).verdict(_mutates)
+def test_a_function_that_changes_its_input_is_caught_wherever_one_can_be_changed():
     expected = {"causal_mask": "tipo", "count_parameters": "valor"}  # whose inputs are numbers
-    assert verdict.mistake == expected.get(exercise.name, "altera_entrada"), verdict.text
+    for exercise, verdict in zip(IN_CODE, verdicts(IN_CODE, [_mutates] * len(IN_CODE)), strict=True):
+        assert verdict.mistake == expected.get(exercise.name, "altera_entrada"), (exercise.name, verdict.text)
 
 
 def _endless(*inputs):
@@ -272,25 +286,23 @@ def test_something_that_is_not_a_function_is_named(answer):
     + [(math.nan, "nan"), (math.inf, "valor_a_mao")],
 )
 def test_something_that_is_not_a_finite_number_is_named(answer, mistake):
-    for exercise in (e for e in CHECKED if e.kind == NUMBER):
-        assert checker_of(exercise).verdict(answer).mistake == mistake
+    by_hand = [e for e in CHECKED if e.kind == NUMBER]
+    assert {v.mistake for v in verdicts(by_hand, [answer] * len(by_hand))} == {mistake}
 
 
 # What the student reads
 
 
-@pytest.mark.parametrize("exercise", CHECKED, ids=by_name)
-def test_an_unanswered_exercise_invites(exercise):
-    space = {}
-    exec(exercise.stub(), {"torch": torch}, space)
-    verdict = checker_of(exercise).verdict(space[exercise.answer])
-    assert verdict.status == TO_DO and verdict.text.startswith("✎ Sua vez: complete")
-
+def test_an_unanswered_exercise_invites():
     def raises(*_):
         raise NotImplementedError
 
-    if exercise.kind == CODE:
-        assert checker_of(exercise).verdict(raises).status == TO_DO
+    stubs = {}
+    for exercise in CHECKED:
+        exec(exercise.stub(), {"torch": torch}, stubs)
+    given = [stubs[e.answer] for e in CHECKED] + [raises] * len(IN_CODE)
+    for verdict in verdicts(CHECKED + IN_CODE, given):
+        assert verdict.status == TO_DO and verdict.text.startswith("✎ Sua vez: complete"), verdict
 
 
 def test_the_call_in_the_notebook_prints_the_verdict(capsys):
@@ -411,20 +423,16 @@ def test_a_value_told_in_plain_data_comes_back_the_same(value):
     assert passes_for(restored(plain(value)), float(value) if isinstance(value, numpy.float32) else value)
 
 
-@pytest.mark.parametrize(
-    "value", [AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.ones(3, device="meta")]
-)
-def test_telling_refuses_what_it_does_not_know(value):
-    with pytest.raises(NotAnAnswer) as refused:
-        plain(value)
-    assert not refused.value.large
+UNKNOWN = [AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.ones(3, device="meta")]
+TOO_LARGE = [[[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000]
 
 
-def test_telling_refuses_what_is_too_large():
-    for value in ([[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000):
+@pytest.mark.parametrize("large", [False, True])
+def test_telling_refuses_what_it_does_not_know_and_what_is_too_large(large):
+    for value in TOO_LARGE if large else UNKNOWN:
         with pytest.raises(NotAnAnswer) as refused:
             plain(value)
-        assert refused.value.large
+        assert refused.value.large == large
 
 
 @pytest.mark.parametrize(
@@ -464,33 +472,26 @@ class Target:
         return Target()
 
 
-def test_work_apart_cannot_touch_this_process():
+@pytest.mark.parametrize("kind", [Forked, Threaded])
+def test_work_apart_goes_on_where_it_was_and_a_copy_begins_anew(kind):
     target = Target()
-    with Forked(target) as apart:
-        assert [apart.ask("touch", seconds=5) for _ in range(2)] == [1, 2] and target.touched == 0
+    with kind(target) as apart:
+        assert [apart.ask("touch", seconds=5) for _ in range(2)] == [1, 2]
         with apart.fork("any", seconds=5) as copy:
             assert copy.ask("touch", seconds=5) == 1
         assert apart.ask("touch", seconds=5) == 3
+    assert kind is Threaded or target.touched == 0
 
 
 @pytest.mark.parametrize(
-    ("method", "problem"),
-    [("fail", ProcessEnded), ("sleep", OutOfTime), ("flood", TooLarge), ("an_object", NotPlainData)],
+    ("kind", "method", "problem"),
+    [(Forked, "fail", ProcessEnded), (Forked, "flood", TooLarge)]
+    + [(kind, "sleep", OutOfTime) for kind in (Forked, Threaded)]
+    + [(kind, "an_object", NotPlainData) for kind in (Forked, Threaded)],
 )
-def test_what_goes_wrong_apart_is_named(method, problem):
-    with Forked(Target()) as apart, pytest.raises(problem):
+def test_what_goes_wrong_apart_is_named(kind, method, problem):
+    with kind(Target()) as apart, pytest.raises(problem):
         apart.ask(method, seconds=1)
-
-
-def test_without_fork_a_thread_keeps_the_time():
-    with Threaded(Target()) as apart:
-        assert apart.ask("touch", seconds=5) == 1
-        with apart.fork("any", seconds=5) as part:
-            assert part.ask("touch", seconds=5) == 1
-        with pytest.raises(OutOfTime):
-            apart.ask("sleep", seconds=0.1)
-        with pytest.raises(NotPlainData):
-            apart.ask("an_object", seconds=5)
 
 
 def test_without_fork_the_verdicts_are_the_same(monkeypatch):

@@ -7,10 +7,8 @@ are those of public courses, issue trackers and forums: masks inverted or one of
 """
 
 import importlib
-from functools import cache
 
-from lib.exercises.catalogue import CODE, NUMBER, Exercise, all_exercises
-from lib.exercises.student import Verdict, checker_of
+from lib.exercises.catalogue import CODE, NUMBER, Exercise
 
 
 def answers(exercise: Exercise) -> tuple[list, list]:
@@ -19,11 +17,3 @@ def answers(exercise: Exercise) -> tuple[list, list]:
     published = [exercise.function()] if exercise.kind == CODE else []
     wrong = module.WRONG[exercise.name]
     return [*wrong.items()] if exercise.kind == NUMBER else wrong, [*module.RIGHT[exercise.name], *published]
-
-
-@cache
-def prove(exercise_name: str) -> tuple[list[tuple[str, Verdict]], list[Verdict]]:
-    """The verdicts on wrong answers, each after the hint that it must be, and those on right answers."""
-    exercise = next(e for e in all_exercises() if e.name == exercise_name)
-    check, (wrong, right) = checker_of(exercise), answers(exercise)
-    return [(hint, check.verdict(answer)) for hint, answer in wrong], [*map(check.verdict, right)]
