@@ -24,17 +24,17 @@ def _unless_certain(ids, special, rate, g):
     return ~torch.isin(ids, special) & (draw if rate in (0, 1) else ~draw)
 
 
-def _corrupt(shares, *, words=None, outside=False, one_word=False, one_draw=False, seeded=True):
+def _corrupt(shares, *, words=None, outside=False, which="each its own", one_draw=False, seeded=True):
     """80/10/10 with other shares, or with one thing wrong."""
 
     def answer(ids, chosen, mask_id, allowed, g):
         g = g if seeded else None
         u = torch.rand((len(ids), 1) if one_draw else ids.shape, generator=g)
         pool = allowed if words is None else torch.arange(words)
-        size = (1,) if one_word else ids.shape
-        drawn = pool[torch.randint(len(pool), size, generator=g)]
+        drawn = torch.randint(len(pool), (1,) if which == "one" else ids.shape, generator=g)
+        index = (u * len(pool)).long() if which == "by the same draw" else drawn
         mask, random = shares
-        new = torch.where(u < mask, mask_id, torch.where(u < mask + random, drawn, ids))
+        new = torch.where(u < mask, mask_id, torch.where(u < mask + random, pool[index], ids))
         return new if outside else torch.where(chosen, new, ids)
 
     return answer
@@ -50,25 +50,11 @@ def _two_draws(ids, chosen, mask_id, words, g):
     return out
 
 
-def _share_of_the_rest(ids, chosen, mask_id, words, g):
-    masked = _draw(ids, 0.8, g)
-    random = _draw(ids, 0.1, g)
-    drawn = words[torch.randint(len(words), ids.shape, generator=g)]
-    return torch.where(chosen, torch.where(masked, mask_id, torch.where(random, drawn, ids)), ids)
-
-
-def _word_of_the_same_draw(ids, chosen, mask_id, words, g):
-    """One uniform decides the slice and also the word, which is then always among the last ones."""
-    u = torch.rand(ids.shape, generator=g)
-    new = torch.where(u < 0.8, mask_id, torch.where(u < 0.9, words[(u * len(words)).long()], ids))
-    return torch.where(chosen, new, ids)
-
-
-def _as_transformers(ids, chosen, mask_id, words, g):
-    """Two draws done right: half of the rest."""
+def _as_transformers(ids, chosen, mask_id, words, g, *, of_the_rest=0.5):
+    """Two draws, done right with half of the rest."""
     out = ids.clone()
     masked = chosen & _draw(ids, 0.8, g)
-    random = chosen & ~masked & _draw(ids, 0.5, g)
+    random = chosen & ~masked & _draw(ids, of_the_rest, g)
     out[masked] = mask_id
     out[random] = words[torch.randint(len(words), ids.shape, generator=g)][random]
     return out
@@ -143,19 +129,19 @@ WRONG = {
         ("so_mask", lambda ids, c, mask_id, w, g: ids.masked_fill(c, mask_id)),
         ("ninguem_fica", _corrupt((0.8, 0.2))),
         ("ninguem_trocado", _corrupt((0.8, 0.0))),
-        ("do_resto", _share_of_the_rest),
+        ("do_resto", lambda *given: _as_transformers(*given, of_the_rest=0.1)),
         ("trocadas", _corrupt((0.1, 0.8))),
         ("nada", lambda ids, c, mask_id, w, g: ids.clone()),
         ("proporcoes", _corrupt((0.7, 0.15))),
         ("fora", _corrupt((0.8, 0.1), outside=True)),
         ("especial_sorteado", _corrupt((0.8, 0.1), words=1005)),
-        ("uma_palavra", _corrupt((0.8, 0.1), one_word=True)),
+        ("uma_palavra", _corrupt((0.8, 0.1), which="one")),
         ("uma_decisao", _corrupt((0.8, 0.1), one_draw=True)),
         ("ignora_gerador", _corrupt((0.8, 0.1), seeded=False)),
         ("do_texto", lambda ids, c, m, w, g: _as_transformers(ids, c, m, ids.unique(), g)),
         ("palavra_de_fora", lambda ids, c, m, w, g: _as_transformers(ids, c, m, w[:-1], g)),
         ("mask_fixo", lambda ids, c, m, w, g: _as_transformers(ids, c, 4, w, g)),
-        ("uma_palavra", _word_of_the_same_draw),
+        ("uma_palavra", _corrupt((0.8, 0.1), which="by the same draw")),  # always one of the last
         ("altera_entrada", lambda ids, c, m, w, g: ids.masked_fill_(c & _draw(ids, 0.8, g), m)),
     ],
     "sentence_pair": [

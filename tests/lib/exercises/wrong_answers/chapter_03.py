@@ -3,13 +3,13 @@
 import torch
 
 
-def _cut(word, vocabulary, *, mark="##", short=False, on_fail="unk"):
+def _cut(word, vocabulary, *, sought="##", mark="##", short=False, on_fail="unk"):
     """Greedy WordPiece with one thing wrong."""
     pieces, start = [], 0
     while start < len(word):
         ends = range(start + 1, len(word) + 1) if short else range(len(word), start, -1)
         for end in ends:
-            if ("##" if start else "") + word[start:end] in vocabulary:
+            if (sought if start else "") + word[start:end] in vocabulary:
                 pieces.append((mark if start else "") + word[start:end])
                 start = end
                 break
@@ -20,30 +20,6 @@ def _cut(word, vocabulary, *, mark="##", short=False, on_fail="unk"):
                 pieces.append(("##" if start else "") + word[start])
             start += 1
     return pieces
-
-
-def _without_marks_in_search(word, vocabulary):
-    """Looks the rest up without ##, and so finds "inho", a word of its own."""
-    pieces, start = [], 0
-    while start < len(word):
-        end = next((e for e in range(len(word), start, -1) if word[start:e] in vocabulary), None)
-        if end is None:
-            return ["[UNK]"]
-        pieces.append(word[start:end])
-        start = end
-    return pieces
-
-
-def _backtracking(word, vocabulary, start=0):
-    if start == len(word):
-        return []
-    for end in range(len(word), start, -1):
-        piece = ("##" if start else "") + word[start:end]
-        if piece in vocabulary:
-            rest = _backtracking(word, vocabulary, end)
-            if rest != ["[UNK]"]:
-                return [piece, *rest]
-    return ["[UNK]"]
 
 
 def _from_the_right(word, vocabulary):
@@ -57,11 +33,14 @@ def _from_the_right(word, vocabulary):
     return pieces
 
 
-def _recursive(word, vocabulary, prefix=""):
+def _recursive(word, vocabulary, prefix="", *, backtracks=False):
     for end in range(len(word), 0, -1):
         if prefix + word[:end] in vocabulary:
-            rest = _recursive(word[end:], vocabulary, "##") if word[end:] else []
-            return ["[UNK]"] if rest == ["[UNK]"] else [prefix + word[:end], *rest]
+            rest = _recursive(word[end:], vocabulary, "##", backtracks=backtracks) if word[end:] else []
+            if rest != ["[UNK]"]:
+                return [prefix + word[:end], *rest]
+            if not backtracks:
+                break
     return ["[UNK]"]
 
 
@@ -89,10 +68,7 @@ WRONG = {
         ("posicao_do_id", lambda i, s, E, P, S: E[i] + P[i] + S[s]),
         ("posicao_da_frase", lambda i, s, E, P, S: E[i] + P[torch.arange(len(i))][:, None] + S[s]),
         ("a_partir_de_um", lambda i, s, E, P, S: E[i] + P[torch.arange(1, i.shape[1] + 1)] + S[s]),
-        (
-            "media",
-            lambda i, s, E, P, S: torch.stack([E[i], P[: i.shape[1]].expand(*i.shape, -1), S[s]]).mean(0),
-        ),
+        ("media", lambda i, s, E, P, S: (E[i] + P[None, : i.shape[1]] + S[s]).div(3)),
         ("concatena", lambda i, s, E, P, S: torch.cat([E[i], P[: i.shape[1]].repeat(len(i), 1, 1), S[s]], 2)),
         ("excecao", lambda i, s, E, P, S: E[i] + P + S[s]),
         ("excecao", lambda i, s, E, P, S: E[i] + P[:4] + S[s]),  # only the example's length
@@ -102,13 +78,8 @@ WRONG = {
     ],
     "wordpiece": [
         ("sem_marca", lambda w, v: _cut(w, v, mark="")),
-        ("sem_marca", _without_marks_in_search),
-        (
-            "marca_em_todos",
-            lambda w, v: [
-                p if p in v and len(q) == 1 else "##" + p.removeprefix("##") for q in [_cut(w, v)] for p in q
-            ],
-        ),
+        ("sem_marca", lambda w, v: _cut(w, v, sought="", mark="")),  # "inho" is a word of its own
+        ("marca_em_todos", lambda w, v: [w] if w in v else ["##" + p.lstrip("#") for p in _cut(w, v)]),
         ("menor_primeiro", lambda w, v: _cut(w, v, short=True)),
         ("so_o_primeiro", lambda w, v: [next((w[:e] for e in range(len(w), 0, -1) if w[:e] in v), "[UNK]")]),
         ("unk", lambda w, v: [w] if w in v else ["[UNK]"]),
@@ -116,7 +87,7 @@ WRONG = {
         ("pula", lambda w, v: _cut(w, v, on_fail="skip")),
         ("pula", lambda w, v: _cut(w, v, on_fail="stop")),
         ("letra", lambda w, v: _cut(w, v, on_fail="letter")),
-        ("volta_atras", _backtracking),
+        ("volta_atras", lambda w, v: _recursive(w, v, backtracks=True)),
         ("da_direita", _from_the_right),
         ("texto", lambda w, v: _cut(w, v) if w == "gato" else " ".join(_cut(w, v))),
     ],
@@ -179,9 +150,7 @@ RIGHT = {
     "wordpiece": [lambda w, v: _cut(w, v), _recursive],
     "split_heads": [
         lambda x, h: x.unflatten(-1, (h, x.shape[-1] // h)).permute(0, 2, 1, 3),
-        lambda x, h: torch.stack(
-            [x[..., c * x.shape[-1] // h : (c + 1) * x.shape[-1] // h] for c in range(h)], 1
-        ),
+        lambda x, h: torch.stack([x.narrow(-1, c * x.shape[-1] // h, x.shape[-1] // h) for c in range(h)], 1),
     ],
     "mean_pool": [
         lambda H, r: torch.einsum("bnd,bn->bd", H, r.to(H.dtype)) / r.sum(1)[:, None],

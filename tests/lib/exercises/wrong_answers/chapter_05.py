@@ -1,6 +1,8 @@
 """Chapter 5: using an encoder."""
 
 import math
+from itertools import product
+from operator import add, mul
 
 import torch
 from torch.nn import functional as F
@@ -31,31 +33,16 @@ def _cosines(vectors, i):
     return F.cosine_similarity(vectors, vectors[i], dim=-1)
 
 
-def _span(start, end, longest, *, limit=True, least=0, more=0, first=-math.inf, product=False):
-    best, pair = first, (0, 0)
-    for i in range(len(start)):
-        for j in range(i + least, min(i + longest + more, len(end)) if limit else len(end)):
-            score = start[i] * end[j] if product else start[i] + end[j]
-            if score > best:
-                best, pair = score, (i, j)
+def _best(start, end, fits, *, score=add, above=-math.inf):
+    pair = (0, 0)
+    for i, j in product(range(len(start)), repeat=2):
+        if fits(i, j) and score(start[i], end[j]) > above:
+            above, pair = score(start[i], end[j]), (i, j)
     return pair
 
 
-def _start_first(start, end, longest):
-    i = int(start.argmax())
-    return i, i + int(end[i : i + longest].argmax())
-
-
-def _end_first(start, end, longest):
-    j = int(end.argmax())
-    first = max(0, j - longest + 1)
-    return first + int(start[first : j + 1].argmax()), j
-
-
-def _unordered(start, end, longest):
-    n = len(start)
-    pairs = [(i, j) for i in range(n) for j in range(n) if abs(i - j) < longest]
-    return max(pairs, key=lambda p: float(start[p[0]] + end[p[1]]))
+def _span(start, end, longest, **options):
+    return _best(start, end, lambda i, j: 0 <= j - i < longest, **options)
 
 
 def _by_table(start, end, longest):
@@ -96,17 +83,11 @@ def _wrong(**options):
 WRONG = {
     "subword_labels": [
         ("repete", lambda w, y: [-100 if x is None else y[x] for x in w]),
-        (
-            "ultima",
-            lambda w, y: [-100 if x in (None, n) else y[x] for x, n in zip(w, [*w[1:], None], strict=True)],
-        ),
+        ("ultima", lambda w, y: _aligned(w[::-1], y)[::-1]),
         ("especiais_zero", lambda w, y: _aligned(w, y, special=0)),
         ("continuacao_zero", lambda w, y: _aligned(w, y, inside=0)),
         ("sem_especiais", lambda w, y: _aligned(w, y, skip=True)),
-        (
-            "palavra_zero",
-            lambda w, y: [y[x] if x and x != b else -100 for x, b in zip(w, [None, *w], strict=False)],
-        ),
+        ("palavra_zero", lambda w, y: _aligned([x or None for x in w], y)),
         ("por_palavra", lambda w, y: list(y)),
         ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
         ("excecao", lambda w, y: [y[x] for x in w]),
@@ -143,22 +124,22 @@ WRONG = {
     ],
     "answer_span": [
         ("independentes", lambda s, e, n: (int(s.argmax()), int(e.argmax()))),
-        ("independentes", _unordered),
-        ("sem_limite", lambda s, e, n: _span(s, e, n, limit=False)),
-        ("um_a_mais", lambda s, e, n: _span(s, e, n, more=1)),
-        ("um_token_nao", lambda s, e, n: _span(s, e, n, least=1)),
-        ("um_a_menos", lambda s, e, n: _span(s, e, n, more=-1)),
+        ("independentes", lambda s, e, n: _best(s, e, lambda i, j: abs(i - j) < n)),
+        ("sem_limite", lambda s, e, n: _best(s, e, lambda i, j: i <= j)),
+        ("um_a_mais", lambda s, e, n: _span(s, e, n + 1)),
+        ("um_token_nao", lambda s, e, n: _best(s, e, lambda i, j: 0 < j - i < n)),
+        ("um_a_menos", lambda s, e, n: _span(s, e, n - 1)),
         ("sem_limite", lambda s, e, n: _span(s, e, 3)),  # only the example's limit
-        ("fim_primeiro", _end_first),
+        ("fim_primeiro", lambda s, e, n: _best(s, e, lambda i, j: 0 <= j - i < n and j == e.argmax())),
         ("valor", lambda s, e, n: tuple(1 + i for i in _span(s[1:], e[1:], n))),  # never the first token
         ("so_um_token", lambda s, e, n: (int((s + e).argmax()),) * 2),
-        ("produto", lambda s, e, n: _span(s, e, n, product=True)),
-        ("inicio_primeiro", _start_first),
+        ("produto", lambda s, e, n: _span(s, e, n, score=mul)),
+        ("inicio_primeiro", lambda s, e, n: _best(s, e, lambda i, j: 0 <= j - i < n and i == s.argmax())),
         ("trocados", lambda s, e, n: _span(s, e, n)[::-1]),
         ("comprimento", lambda s, e, n: (lambda i, j: (i, j - i + 1))(*_span(s, e, n))),
         ("fim_de_fora", lambda s, e, n: (lambda i, j: (i, j + 1))(*_span(s, e, n))),
         ("pontuacao", lambda s, e, n: (lambda i, j: s[i] + e[j])(*_span(s, e, n))),
-        ("negativas", lambda s, e, n: _span(s, e, n, first=0.0)),
+        ("negativas", lambda s, e, n: _span(s, e, n, above=0.0)),
     ],
     "pseudo_perplexity": [
         ("sem_mascarar", _wrong(hide="none")),
