@@ -131,11 +131,13 @@ def _expect_shares(student: Student, old: Tensor, new: Tensor, mask_id: int) -> 
     }
     got = "[MASK] {:.1%}, outra palavra {:.1%}, a mesma {:.1%}".format(*found)
     expected = "[MASK] 80%, outra palavra 10%, a mesma 10%"
+
+    def near(mixture: tuple[float, ...]) -> bool:
+        return all(abs(f - m) < WITHIN for f, m in zip(found, mixture, strict=True))
+
     for mistake, mixtures in wrong.items():
-        near = any(all(abs(f - m) < WITHIN for f, m in zip(found, mix, strict=True)) for mix in mixtures)
-        student.require(not near, mistake, expected, got)
-    right = all(abs(f - m) < WITHIN for f, m in zip(found, (0.8, 0.1, 0.1), strict=True))
-    student.require(right, "proporcoes", expected, got)
+        student.require(not any(map(near, mixtures)), mistake, expected, got)
+    student.require(near((0.8, 0.1, 0.1)), "proporcoes", expected, got)
 
 
 @checker

@@ -3,7 +3,7 @@
 import contextlib
 import dis
 from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any
 
 LOOPS = ("FOR_ITER", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
@@ -32,23 +32,19 @@ def _codes(function: Any) -> Iterator[tuple[CodeType, dict]]:
 
     Helpers are followed where the function itself was written: a library's own code is not the answer's.
     """
-    seen: list[FunctionType] = []
+    seen: list[FunctionType] = []  # the first is the function itself
     ahead = [getattr(function, "__func__", function)]
     while ahead:
         one = ahead.pop()
-        if not isinstance(one, FunctionType) or any(one is other for other in seen):
+        if not isinstance(one, FunctionType) or one in seen:
             continue
         seen.append(one)
         known = {**one.__globals__, **_closure(one)}
         for code in _nested(one.__code__):
             yield code, known
             named = [known[n] for n in (*code.co_names, *code.co_freevars) if n in known]
-            ahead += [
-                helper
-                for helper in named
-                if not isinstance(helper, ModuleType)
-                and getattr(helper, "__globals__", None) is seen[0].__globals__
-            ]
+            helpers = [helper for helper in named if isinstance(helper, FunctionType)]
+            ahead += [helper for helper in helpers if helper.__globals__ is seen[0].__globals__]
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 MOST = 1_000_000  # entries of a tensor or of a list, beyond any right answer
+ROOM = 220  # for a value that is shown
 
 KINDS = {"bool": "booleanos", "int": "inteiros", "real": "reais"}
 
@@ -107,21 +108,19 @@ def kind_in_words(value: Any) -> str:
     return {bool: "booleano", int: "inteiro", float: "real", str: "texto"}.get(type(value), "outro objeto")
 
 
-def show(value: Any, room: int = 220) -> str:
+def show(value: Any) -> str:
     """A value on one line, short."""
-    if isinstance(value, Tensor):
-        if value.numel() > 30:
-            return f"um tensor de forma {tuple(value.shape)}"
-        text = str(_short(value.detach().tolist()))
-    elif isinstance(value, torch.Generator):
+    if isinstance(value, Tensor) and value.numel() > 30:
+        return f"um tensor de forma {tuple(value.shape)}"
+    if isinstance(value, torch.Generator):
         text = f"gerador com a semente {value.initial_seed()}"
     elif isinstance(value, set):
         text = "{" + ", ".join(map(repr, sorted(value))) + "}"
     elif callable(value):
         text = getattr(value, "__name__", "uma função")
     else:
-        text = str(_short(value)) if isinstance(value, list | tuple | float) else repr(value)
-    return text if len(text) <= room else text[: room - 1] + "…"
+        text = repr(_short(value))
+    return text if len(text) <= ROOM else text[: ROOM - 1] + "…"
 
 
 def _short(value: Any) -> Any:
