@@ -3,7 +3,8 @@
 The form of a grammar
     `rules` maps each nonterminal to its alternatives, `(weight, body)` pairs; weights are positive and are
     normalised per nonterminal. A body is a string of symbols separated by spaces, or a sequence of symbols;
-    an empty body is the empty string. A symbol with rules is a nonterminal, any other is a word.
+    an empty body is the empty string. A symbol with rules is a nonterminal, any other is a word; `S` is the
+    start.
     `(name` and `)` in a body bracket a span of words: they are labels, and add no word.
     `Grammar.from_text` reads the same thing written as lines such as `NP -> 0.7 DET N | 0.3 DET N ADJ`.
 
@@ -30,6 +31,7 @@ from torch import Tensor
 
 from lib.vocabulary import PAD, SPECIAL_TOKENS, Vocabulary
 
+START = "S"
 MAX_NODES = 100_000
 MAX_DEPTH = 200  # nested expansions before a word, and symbols waiting on a stack
 
@@ -46,23 +48,21 @@ class Expansion:
 class Grammar:
     """A compiled grammar. See the module docstring for the form of `rules`.
 
-    topics      nonterminals, each alone in one alternative of `start`, that become sentence labels;
+    topics      nonterminals, each alone in one alternative of `S`, that become sentence labels;
                 a mapping gives each label its nonterminal
-    attributes  labels of lexical classes, e.g. `{"N_animal": {"pos": "NOUN", "sense": "animal"}}`
+    attributes  labels of lexical classes, e.g. `{"N_animal": {"sense": "animal"}}`
     extra_words words of the vocabulary that the grammar never emits (for tasks built on it)
     """
 
     def __init__(
         self,
         rules: Mapping[str, Iterable[tuple[float, str | Sequence[str]]]],
-        start: str = "S",
         *,
         topics: Sequence[str] | Mapping[str, str] = (),
         attributes: Mapping[str, Mapping[str, str]] | None = None,
         extra_words: Sequence[str] = (),
     ):
-        self.rules = _checked_rules(rules, start)
-        self.start = start
+        self.rules = _checked_rules(rules)
         self.lexical = {
             name
             for name, alternatives in self.rules.items()
@@ -77,7 +77,7 @@ class Grammar:
             raise ValueError(f"attributes: {sorted(unknown)[:5]} are no lexical classes of the grammar")
 
     @classmethod
-    def from_text(cls, text: str, start: str = "S", **options) -> "Grammar":
+    def from_text(cls, text: str, **options) -> "Grammar":
         """Read lines `NAME -> weight symbols | weight symbols`; no weight means 1, `#` starts a comment."""
         rules: dict[str, list[tuple[float, str]]] = {}
         for number, line in enumerate(text.splitlines(), 1):
@@ -91,7 +91,7 @@ class Grammar:
                 weight = re.match(r"\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)(?=\s|$)", body)
                 entry = (float(weight[1]), body[weight.end() :].strip()) if weight else (1.0, body.strip())
                 rules.setdefault(name, []).append(entry)
-        return cls(rules, start, **options)
+        return cls(rules, **options)
 
     def __len__(self) -> int:
         """Size of the vocabulary, special tokens included."""
@@ -124,18 +124,18 @@ class Grammar:
         return symbol not in self.rules and not _is_mark(symbol)
 
     def _set_topics(self, topics: Mapping[str, str]) -> None:
-        self.topics = tuple(topics) or (self.start,)
-        self.topic_symbols = tuple(topics.values()) or (self.start,)
+        self.topics = tuple(topics) or (START,)
+        self.topic_symbols = tuple(topics.values()) or (START,)
         if not topics:
             self.topic_prior = torch.ones(1, dtype=torch.float64)
             return
         prior = dict.fromkeys(self.topic_symbols, 0.0)
-        for weight, body in self.rules[self.start]:
+        for weight, body in self.rules[START]:
             if len(body) != 1 or body[0] not in prior:
-                raise ValueError(f"topics must stand alone in the alternatives of {self.start!r}, got {body}")
+                raise ValueError(f"topics must stand alone in the alternatives of {START!r}, got {body}")
             prior[body[0]] += weight
         if missing := [topic for topic, weight in prior.items() if weight == 0]:
-            raise ValueError(f"topics: {missing} are not alternatives of {self.start!r}")
+            raise ValueError(f"topics: {missing} are not alternatives of {START!r}")
         self.topic_prior = torch.tensor(list(prior.values()), dtype=torch.float64)  # (T,)
 
     def _distinct_words(self, extra_words: Sequence[str]) -> list[str]:
@@ -145,7 +145,7 @@ class Grammar:
         if clash := [word for word in words if word in SPECIAL_TOKENS]:
             raise ValueError(f"rules: {clash} are special tokens, which a grammar cannot emit")
         if not words:
-            raise ValueError(f"rules: {self.start!r} can give sentences with no words only")
+            raise ValueError(f"rules: {START!r} can give sentences with no words only")
         return list(words)
 
     def _steps(self, stack: tuple[str, ...], depth: int = 0) -> dict[Expansion, float]:
@@ -202,7 +202,7 @@ class Grammar:
                 arc_marks.append(step.marks)
             ends.append(end_mass)
         if not arcs or any(ends[i] > 0 for i in range(len(self.topics))):
-            raise ValueError(f"rules: {self.start!r} can give a sentence with no words")
+            raise ValueError(f"rules: {START!r} can give a sentence with no words")
         source, klass, target, probability = zip(*arcs, strict=True)
         self.classes = tuple(classes)
         self.arc_source = torch.tensor(source)  # (A,), in ascending order of the source
@@ -238,11 +238,11 @@ def _is_mark(symbol: str) -> bool:
     return symbol == ")" or (symbol.startswith("(") and len(symbol) > 1)
 
 
-def _checked_rules(rules, start: str) -> dict[str, list[tuple[float, tuple[str, ...]]]]:
+def _checked_rules(rules) -> dict[str, list[tuple[float, tuple[str, ...]]]]:
     if not isinstance(rules, Mapping):
         raise TypeError(f"rules must map nonterminals to alternatives, got {type(rules).__name__}")
-    if start not in rules:
-        raise ValueError(f"start: {start!r} has no rule")
+    if START not in rules:
+        raise ValueError(f"rules: {START!r}, the start, has no rule")
     checked = {}
     for name, alternatives in rules.items():
         alternatives = [

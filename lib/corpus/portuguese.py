@@ -2,7 +2,7 @@
 
 A sentence is  [time] subject predicate [place] [time] [manner].  Symbols carry the features that must agree:
 `N fruta f s` is the class of feminine singular nouns of the category `fruta`. Brackets give the labels: PER,
-LOC and ORG are entities; sujeito, verbo, objeto, lugar, tempo and modo are what tasks are built from.
+LOC and ORG are entities; sujeito, verbo, cópula, objeto, lugar, tempo and modo are what tasks are built from.
 """
 
 from collections import defaultdict
@@ -39,8 +39,8 @@ class _Builder:
         """A nonterminal, made once: the same name always means the same alternatives."""
         if name not in self.rules:
             self.rules[name] = list(alternatives)
-            if attributes:
-                self.attributes[name] = attributes
+            if told := {key: value for key, value in attributes.items() if value}:
+                self.attributes[name] = told
         return name
 
     def words(self, name: str, words: Iterable[str], **attributes: str) -> str:
@@ -52,7 +52,7 @@ class _Builder:
 
     def noun(self, name: str, gender: str, number: str) -> str:
         forms = [form for g, form in _nouns(CATEGORIES[name], number) if g == gender]
-        return self.words(f"N {name} {gender} {number}", forms, pos="NOUN", sense=name)
+        return self.words(f"N {name} {gender} {number}", forms, sense=name)
 
     def noun_bar(self, name: str, gender: str, number: str) -> str:
         """Noun, alone or with an adjective: `manga madura`."""
@@ -62,8 +62,7 @@ class _Builder:
 
     def adjective(self, adjectives: str, gender: str, number: str, polarity: str = "") -> str:
         forms = [_adjective(entry, gender, number) for entry in adjectives.split()]
-        attributes = {"pos": "ADJ"} | ({"polarity": polarity} if polarity else {})
-        return self.words(f"ADJ {adjectives} {polarity} {gender} {number}", forms, **attributes)
+        return self.words(f"ADJ {adjectives} {polarity} {gender} {number}", forms, polarity=polarity)
 
     def noun_phrase(self, name: str, definite: bool) -> str:
         """Object: with any determiner, or with the definite article."""
@@ -72,7 +71,7 @@ class _Builder:
             determiner = ARTICLE[gender, number]
             if not definite:
                 choices = [(w, (d,)) for w, d in DETERMINERS[gender, number]]
-                determiner = self.add(f"DET {gender} {number}", choices, pos="DET")
+                determiner = self.add(f"DET {gender} {number}", choices)
             alternatives.append((weight, (determiner, self.noun_bar(name, gender, number))))
         return self.add(f"{'THE' if definite else 'NP'} {name}", alternatives)
 
@@ -92,10 +91,9 @@ class _Builder:
 
     # -- predicates
 
-    def verb(self, verbs: str, number: str, polarity: str = "", pos: str = "VERB") -> str:
+    def verb(self, verbs: str, number: str, polarity: str = "") -> str:
         forms = [_verb(entry, number) for entry in verbs.split()]
-        attributes = {"pos": pos} | ({"polarity": polarity} if polarity else {})
-        return self.words(f"{pos} {verbs} {polarity} {number}", forms, **attributes)
+        return self.words(f"VERB {verbs} {polarity} {number}", forms, polarity=polarity)
 
     def frame(self, frame: Frame, number: str, tail: str) -> list[tuple[float, Symbols]]:
         rest = (*self.complement(frame.complement), f"{tail} manner" if frame.manner else tail)
@@ -109,10 +107,10 @@ class _Builder:
         return [(0.93 * frame.weight, affirmed), (0.07 * frame.weight, ("não", *affirmed))]
 
     def quality(self, quality: Quality, gender: str, number: str, tail: str) -> list[tuple[float, Symbols]]:
-        copula = self.verb(quality.verb, number, pos="AUX")
-        degree = self.words("DEGREE", lexicon.DEGREES, pos="ADV")
+        copula = self.words(f"COPULA {quality.verb} {number}", [_verb(quality.verb, number)])
+        degree = self.words("DEGREE", lexicon.DEGREES)
         adjective = self.adjective(quality.adjectives, gender, number, quality.polarity)
-        return [(quality.weight, ("(verbo", copula, ")", degree, adjective, f"{tail} day"))]
+        return [(quality.weight, ("(cópula", copula, ")", degree, adjective, f"{tail} day"))]
 
     # -- sentences
 
@@ -144,11 +142,11 @@ class _Builder:
             for weight, gender, number in _agreements(CATEGORIES[name]):
                 pointing = {"m": "esse", "f": "essa"}[gender] + ("s" if number == "p" else "")
                 choices = [(0.88, (ARTICLE[gender, number],)), (0.12, (pointing,))]
-                determiner = self.add(f"SDET {gender} {number}", choices, pos="DET")
+                determiner = self.add(f"SDET {gender} {number}", choices)
                 yield share * weight, (determiner, noun_of(name, gender, number)), gender, number, False
         if agents:
-            woman = self.words("WOMAN", lexicon.WOMEN.split(), pos="PROPN")
-            man = self.words("MAN", lexicon.MEN.split(), pos="PROPN")
+            woman = self.words("WOMAN", lexicon.WOMEN.split())
+            man = self.words("MAN", lexicon.MEN.split())
             yield 0.09, ("(PER", woman, ")"), "f", "s", True
             yield 0.09, ("(PER", man, ")"), "m", "s", True
             yield 0.07, ("(PER", woman, ")", "e", "(PER", man, ")"), "m", "p", False
@@ -226,23 +224,6 @@ def _verb(entry: str, number: str) -> str:
     return plural or singular[:-2] + {"ou": "aram", "eu": "eram", "iu": "iram"}[singular[-2:]]
 
 
-def _function_words(rules) -> dict[str, dict[str, str]]:
-    """Part of speech of the words that are written directly in rules, not in a lexical class."""
-    names = " ".join((*lexicon.CITIES, *lexicon.INLAND_CITIES, *TEAMS)).split()
-    tags = {
-        "DET": ARTICLE.values(),
-        "ADP+DET": [word for forms in CONTRACTED.values() for word in forms.values()],
-        "ADP": ("de", "em", "com", "para"),
-        "CCONJ": ("e",),
-        "ADV": ("não", "ontem", "hoje", "cedo", "devagar"),
-        "PROPN": [word for word in names if word[0].isupper()],
-        "NOUN": ("manhã", "tarde", "noite", "sábado", "semana", "cuidado", "calma", "pressa"),
-        "ADJ": ("passada",),
-    }
-    used = {symbol for alternatives in rules.values() for _, body in alternatives for symbol in body}
-    return {word: {"pos": tag} for tag, words in tags.items() for word in words if word in used}
-
-
 def build() -> Grammar:
     """Compile the grammar; every topic is equally likely."""
     builder = _Builder()
@@ -250,8 +231,7 @@ def build() -> Grammar:
         builder.topic(name, topic)
     symbols = {name: f"S {name}" for name in TOPICS}
     builder.add("S", [(1, (symbol,)) for symbol in symbols.values()])
-    attributes = builder.attributes | _function_words(builder.rules)
-    return Grammar(builder.rules, topics=symbols, attributes=attributes, extra_words=QUESTION_WORDS)
+    return Grammar(builder.rules, topics=symbols, attributes=builder.attributes, extra_words=QUESTION_WORDS)
 
 
 PORTUGUESE = build()

@@ -30,7 +30,6 @@ class Sentence:
 
     words: tuple[str, ...]
     topic: str
-    pos: tuple[str, ...]
     meanings: tuple[str | None, ...]
     senses: tuple[str | None, ...]
     spans: tuple[Span, ...]
@@ -72,7 +71,6 @@ class Sentences:
         return Sentence(
             words=words,
             topic=self.grammar.topics[topic],
-            pos=tuple(a.get("pos", "") for a in attributes),
             meanings=meanings,
             senses=tuple(m if word in ambiguous else None for word, m in zip(words, meanings, strict=True)),
             spans=_spans([self.grammar.arc_marks[arc] for arc in arcs]),

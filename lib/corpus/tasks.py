@@ -10,7 +10,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -25,7 +25,6 @@ from lib.corpus.sampling import Sentence, Span, ambiguous_words, sample
 Words = tuple[str, ...]
 SENTIMENTS = ("negativo", "neutro", "positivo")
 ENTAILMENT, NEUTRAL, CONTRADICTION = NLI_LABELS = ("acarretamento", "neutro", "contradição")
-ENTITY_TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG")
 ADJUNCTS = ("tempo", "lugar", "modo")
 DEFINITE = ("o", "a", "os", "as")
 VAGUE = ("alguns", "algumas", "dois", "duas")
@@ -64,7 +63,7 @@ class Question:
         return self.context[self.start : self.stop]
 
 
-def split_of(words: Words) -> str:
+def split_of(words: Sequence[str]) -> str:
     """The split of a sentence, from its words alone."""
     return split_of_text(" ".join(words))
 
@@ -79,11 +78,6 @@ def sentiments(split: str, count: int, seed: int = 0) -> list[Classified]:
     """Is it positive, negative or neither? The same number of each (give or take one)."""
     examples = (Classified(s.words, s.sentiment) for s in _stream(split, seed))
     return _balanced(examples, SENTIMENTS, count)
-
-
-def entities(split: str, count: int, seed: int = 0) -> list[Tagged]:
-    """People, places and organisations as BIO tags; `Santos` is a city or a team by context."""
-    return _take((Tagged(s.words, _bio(s)) for s in _stream(split, seed)), count)
 
 
 def senses(split: str, count: int, seed: int = 0) -> list[Tagged]:
@@ -136,7 +130,7 @@ def _states_a_fact(sentence: Sentence) -> bool:
     subject = sentence.words[spans["sujeito"].start]
     return (
         "não" not in sentence.words
-        and sentence.pos[spans["verbo"].start] == "VERB"
+        and "verbo" in spans
         and (subject in DEFINITE or subject[0].isupper())
         and not any(word in VAGUE for word in sentence.words)
         and any(name in spans for name in ADJUNCTS)
@@ -185,9 +179,9 @@ def questions(split: str, count: int, seed: int = 0) -> list[Question]:
 def _questions(sentence: Sentence) -> list[tuple[Words, Span]]:
     """Every question that the sentence answers, with the span of its answer."""
     spans = _named_spans(sentence)
-    subject, verb = spans["sujeito"], spans["verbo"]
-    if "não" in sentence.words or sentence.pos[verb.start] != "VERB":
+    if "não" in sentence.words or "verbo" not in spans:
         return []
+    subject, verb = spans["sujeito"], spans["verbo"]
     adjuncts = [spans[name] for name in ADJUNCTS if name in spans]
     asked = []
     for name, word in (("tempo", "quando"), ("lugar", "onde")):
@@ -219,10 +213,13 @@ def _stream(split: str, seed: int, by_core: bool = False) -> Iterator[Sentence]:
     """Endless sentences of one split, which their words decide, or only those of their core."""
     checks.one_of("split", split, SPLITS)
     generator = torch.Generator().manual_seed(seed)
-    for _ in itertools.count():
-        for sentence in sample(PORTUGUESE, 1024, generator):
-            if split_of(_core(sentence) if by_core else sentence.words) == split:
-                yield sentence
+    while True:
+        drawn = sample(PORTUGUESE, 1024, generator)
+        if by_core:
+            yield from (sentence for sentence in drawn if split_of(_core(sentence)) == split)
+        else:  # most belong to another split: no need to read their labels
+            rows = enumerate(drawn.ids.tolist())
+            yield from (drawn[i] for i, ids in rows if split_of(PORTUGUESE.decode(ids)) == split)
 
 
 def _take(examples: Iterator, count: int) -> list:
@@ -240,22 +237,13 @@ def _balanced(examples: Iterator, labels, count: int) -> list:
     return _take(filter(fits, examples), count)
 
 
-def _bio(sentence: Sentence) -> Words:
-    tags = ["O"] * len(sentence.words)
-    for span in sentence.spans:
-        if f"B-{span.name}" in ENTITY_TAGS:
-            tags[span.start : span.stop] = [f"I-{span.name}"] * (span.stop - span.start)
-            tags[span.start] = f"B-{span.name}"
-    return tuple(tags)
-
-
 def _named_spans(sentence: Sentence) -> dict[str, Span]:
     return {span.name: span for span in sentence.spans}
 
 
 def _verb(sentence: Sentence) -> Words:
-    verb = _named_spans(sentence)["verbo"]
-    return sentence.words[verb.start : verb.stop]
+    verb = _named_spans(sentence).get("verbo")
+    return sentence.words[verb.start : verb.stop] if verb else ()
 
 
 def _without(words: Words, spans: list[Span]) -> Words:

@@ -33,9 +33,6 @@ class Objective(nn.Module):
     def draw(self, source: Source, step: int) -> Batch:
         raise NotImplementedError
 
-    def forward(self, batch: Batch) -> Tensor:
-        raise NotImplementedError
-
     def floors(self, grammar: Grammar, batch: Batch) -> dict[str, Tensor]:
         """What the exact posterior loses at each prediction of the batch, for each term."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ import pytest
 from lib.corpus import PORTUGUESE, sample, tasks, topic_log_joint
 from tests.refusals import refuses
 
-MAKERS = ["topics", "sentiments", "entities", "senses", "entailments", "questions"]
+MAKERS = ["topics", "sentiments", "senses", "entailments", "questions"]
 VERBS = {
     PORTUGUESE.vocabulary[word]
     for name, row in zip(PORTUGUESE.classes, PORTUGUESE.emission, strict=True)
@@ -41,18 +41,6 @@ def test_classes_are_balanced():
     assert set(Counter(e.label for e in tasks.topics("train", 300)).values()) == {60}
     assert Counter(e.label for e in tasks.sentiments("train", 300)) == dict.fromkeys(tasks.SENTIMENTS, 100)
     assert Counter(e.label for e in tasks.entailments("train", 300)) == dict.fromkeys(tasks.NLI_LABELS, 100)
-
-
-def test_entity_tags_are_well_formed_and_depend_on_context():
-    tags_of = {}
-    for example in tasks.entities("train", 3000):
-        for before, tag, word in zip(("O", *example.tags), example.tags, example.words, strict=False):
-            if tag.startswith("I-"):
-                assert before[2:] == tag[2:]
-            tags_of.setdefault(word, set()).add(tag)
-    assert {"B-LOC", "B-ORG"} <= tags_of["Santos"]
-    assert {"B-PER", "I-LOC", "I-ORG"} <= tags_of["Paulo"]
-    assert tags_of["banco"] == {"O"}
 
 
 def test_every_sense_example_has_an_ambiguous_word():
