@@ -29,7 +29,6 @@ from lib.corpus.inference import (
     leave_one_out,
     messages,
     next_word,
-    posterior,
 )
 from lib.corpus.sampling import sample
 from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
@@ -89,9 +88,10 @@ def mlm_floor(
     """Mean entropy of a selected word given the corrupted sentence."""
     if not checks.probability("rate", rate) > 0:
         raise ValueError(f"rate must be above 0, or no word is ever selected, got {rate!r}")
-    exact = _mlm_exact(grammar, channel, rate, limit)
-    if exact is not None:
-        return Floor(exact, 0.0, True, 0)
+    observed = _observations(grammar, channel, limit)
+    if observed is not None:
+        lost = sum(_observation_losses(grammar, rows, channel, rate) for rows in observed)
+        return Floor(lost / expected_length(grammar), 0.0, True, 0)
 
     # Selections are independent, so position i may be taken as selected while the others are drawn as usual:
     # every position of a sentence then counts, not only the few that a draw selects.
@@ -115,11 +115,11 @@ def expected_length(grammar: Grammar) -> float:
     return float(sum(n * p for n, p in enumerate(length_distribution(grammar))))
 
 
-def length_distribution(grammar: Grammar, tail: float = 1e-15) -> Tensor:
-    """P(a sentence has n words) for n = 0, 1, ..., up to a remaining mass of at most `tail`."""
+def length_distribution(grammar: Grammar) -> Tensor:
+    """P(a sentence has n words) for n = 0, 1, ..., up to a remaining mass of at most 1e-15."""
     alive = initial(grammar)  # (Q,)
     distribution = []
-    while alive.sum() > tail:
+    while alive.sum() > 1e-15:
         distribution.append(grammar.node_end @ alive)
         steps = alive[grammar.arc_source] * grammar.arc_probability
         alive = torch.zeros_like(alive).index_add_(0, grammar.arc_target, steps)
@@ -183,33 +183,23 @@ def _batches(ids: Tensor) -> list[Tensor]:
     return list(torch.argsort((ids != PAD).sum(1), stable=True).split(BATCH))
 
 
-def _mlm_exact(grammar: Grammar, channel: Channel, rate: float, limit: int) -> float | None:
-    """Sum over all that can be seen: sentences times patterns for pure [MASK], else every observation."""
-    lengths = length_distribution(grammar)
-    symbols = len(grammar) - len(SPECIAL_TOKENS) + 1
-    only_masks = channel.mask == 1
-    if not only_masks and sum(symbols**n for n, p in enumerate(lengths) if p > 0) <= limit:
-        seen = range(len(SPECIAL_TOKENS), len(grammar))
-        lost = 0.0
-        for n, p in enumerate(lengths):
-            if p > 0:
-                observed = torch.tensor(list(itertools.product((MASK, *seen), repeat=n)))
-                lost += _observation_losses(grammar, observed, channel, rate)
-        return lost / expected_length(grammar)
-    table = sentence_table(grammar, limit) if only_masks else None
-    if table is None or len(table[0]) * 2 ** (len(lengths) - 1) > limit:
+def _observations(grammar: Grammar, channel: Channel, limit: int) -> list[Tensor] | None:
+    """All that a model may be shown, rows of one length together, or None if that is more than `limit`."""
+    lengths = length_distribution(grammar).nonzero().flatten().tolist()
+    if channel.random > 0:
+        symbols = (MASK, *range(len(SPECIAL_TOKENS), len(grammar)))
+        if sum(len(symbols) ** n for n in lengths) > limit:
+            return None
+        return [torch.tensor(list(itertools.product(symbols, repeat=n))) for n in lengths]
+    table = sentence_table(grammar, limit)
+    if table is None or len(table[0]) * 2 ** lengths[-1] > limit:
         return None
-    ids, probability = table
-    total = 0.0
-    for pattern in itertools.product((False, True), repeat=ids.shape[1]):
-        selected = torch.tensor(pattern) & (ids != PAD)  # (B, N)
-        padding_copies = 2.0 ** (ids == PAD).sum(1).double()
-        hidden, words = selected.sum(1).double(), (ids != PAD).sum(1).double()
-        weight = probability * rate**hidden * (1 - rate) ** (words - hidden) / padding_copies
-        for rows in _batches(ids):
-            losses = row_entropies(posterior(grammar, ids[rows], hidden=selected[rows])).sum(1)
-            total += float(weight[rows] @ losses)
-    return total / (rate * expected_length(grammar))
+    ids, seen = table[0], []
+    for n in lengths:
+        patterns = torch.tensor(list(itertools.product((False, True), repeat=n)))  # (2^n, n)
+        sentences = ids[(ids != PAD).sum(1) == n, :n]
+        seen.append(torch.where(patterns[:, None], MASK, sentences).flatten(0, 1).unique(dim=0))
+    return seen
 
 
 def _observation_losses(grammar: Grammar, observed: Tensor, channel: Channel, rate: float) -> float:

@@ -17,7 +17,7 @@ from lib.corpus import Grammar, sample
 from lib.corpus.entropy import bidirectional_floor, causal_floor, mlm_floor
 from lib.corpus.inference import leave_one_out, next_word, posterior, topic_log_joint
 from lib.corruption import BERT_CHANNEL, MASK_ONLY, Channel
-from lib.vocabulary import SEP, SPECIAL_TOKENS
+from lib.vocabulary import PAD, SEP, SPECIAL_TOKENS, pad
 from tests.refusals import refuses
 
 # Two readings of "vela caiu", an optional end, agreement across words, a word shared by three classes.
@@ -74,28 +74,24 @@ def brute_next(table, prefix, grammar):
 
 def brute_posterior(table, seen, position, grammar, likelihood):
     """P(word at position | seen), where likelihood(j, word) is the chance of what is seen at j."""
-    row = torch.zeros(len(grammar), dtype=torch.float64)
+    row = [0.0] * len(grammar)
     for words, p in table.items():
         if len(words) == len(seen):
             weight = p * math.prod(likelihood(j, word) for j, word in enumerate(words))
             row[grammar.vocabulary.ids[words[position]]] += weight
-    return row / row.sum()
+    return torch.tensor(row, dtype=torch.float64) / sum(row)
 
 
-def channel_likelihood(seen, position, channel, rate, replacements):
-    """BERT's corruption written out case by case: selected at `position`, unknown elsewhere."""
+def chance(y, word, channel, rate, grammar):
+    """Of seeing y where a word was selected with probability `rate`: BERT's corruption, case by case."""
+    random = channel.random / len(vocabulary(grammar))
+    selected = channel.mask if y == "[MASK]" else random + channel.keep * (y == word)
+    return rate * selected + (1 - rate) * (y == word)
 
-    def selected(word, y):
-        if y == "[MASK]":
-            return channel.mask
-        return channel.random / replacements + channel.keep * (y == word)
 
-    def likelihood(j, word):
-        if j == position:
-            return selected(word, seen[j])
-        return rate * selected(word, seen[j]) + (1 - rate) * (seen[j] == word)
-
-    return likelihood
+def channel_likelihood(seen, position, channel, rate, grammar):
+    """Of what is seen, if the word at `position` was selected, and who knows which others."""
+    return lambda j, word: chance(seen[j], word, channel, 1.0 if j == position else rate, grammar)
 
 
 def vocabulary(grammar):
@@ -120,21 +116,33 @@ def test_next_word_equals_brute_force_at_every_prefix():
         torch.testing.assert_close(next_word(GRAMMAR, words), expected)
 
 
+def with_masks(words, pattern):
+    return tuple("[MASK]" if hide else word for word, hide in zip(words, pattern, strict=True))
+
+
 def test_posterior_equals_brute_force_for_every_pattern_of_hidden_words():
     for words in TABLE:
+        every = range(len(words))
+        expected = {}
         for pattern in itertools.product((False, True), repeat=len(words)):
-            seen = ["[MASK]" if hide else word for word, hide in zip(words, pattern, strict=True)]
+            seen = with_masks(words, pattern)
 
             def fits(j, word, seen=seen):
                 return seen[j] in ("[MASK]", word)
 
-            rows = [brute_posterior(TABLE, seen, i, GRAMMAR, fits) for i in range(len(words))]
-            expected = torch.stack(rows)
-            torch.testing.assert_close(posterior(GRAMMAR, seen), expected)
-            torch.testing.assert_close(posterior(GRAMMAR, words, hidden=pattern), expected)
-            if sum(pattern) == 1:
-                i = pattern.index(True)
-                torch.testing.assert_close(leave_one_out(GRAMMAR, words)[i], expected[i])
+            rows = [brute_posterior(TABLE, seen, i, GRAMMAR, fits) for i in every]
+            expected[pattern] = torch.stack(rows)
+        both = torch.stack([*expected.values()])
+        masked = torch.stack([GRAMMAR.encode(with_masks(words, pattern)) for pattern in expected])
+        torch.testing.assert_close(posterior(GRAMMAR, masked), both)
+        whole = GRAMMAR.encode(words).expand(masked.shape)
+        torch.testing.assert_close(posterior(GRAMMAR, whole, hidden=torch.tensor([*expected])), both)
+        # As words, one sentence at a time: it is the same.
+        alone = [tuple(i == j for j in every) for i in every]
+        torch.testing.assert_close(posterior(GRAMMAR, words, hidden=alone[0]), expected[alone[0]])
+        torch.testing.assert_close(posterior(GRAMMAR, with_masks(words, alone[0])), expected[alone[0]])
+        left_out = torch.stack([expected[alone[i]][i] for i in every])
+        torch.testing.assert_close(leave_one_out(GRAMMAR, words), left_out)
 
 
 @pytest.mark.parametrize(
@@ -148,18 +156,17 @@ def test_posterior_equals_brute_force_for_every_pattern_of_hidden_words():
 )
 def test_channel_posterior_equals_brute_force_for_every_observation(rate, channel):
     symbols = vocabulary(GRAMMAR) if channel.mask == 0 else ("[MASK]", *vocabulary(GRAMMAR))
-    observations = itertools.product(symbols, repeat=3)
+    observations = [*itertools.product(symbols, repeat=3)]
     if channel.random == 0:  # then only a sentence with some words hidden can be seen
-        observations = {
-            tuple("[MASK]" if h else w for w, h in zip(words, hide, strict=True))
-            for words in TABLE
-            for hide in itertools.product((0, 1), repeat=len(words))
-        }
-    for seen in observations:
-        rows = posterior(GRAMMAR, seen, channel=channel, rate=rate)
+        patterns = [(words, itertools.product((0, 1), repeat=len(words))) for words in TABLE]
+        observations = sorted({with_masks(words, hide) for words, hidden in patterns for hide in hidden})
+    found = posterior(GRAMMAR, pad([*map(GRAMMAR.encode, observations)], PAD), channel=channel, rate=rate)
+    expected = torch.zeros_like(found)
+    for row, seen in zip(expected, observations, strict=True):
         for i in range(len(seen)):
-            likelihood = channel_likelihood(seen, i, channel, rate, len(vocabulary(GRAMMAR)))
-            torch.testing.assert_close(rows[i], brute_posterior(TABLE, seen, i, GRAMMAR, likelihood))
+            likelihood = channel_likelihood(seen, i, channel, rate, GRAMMAR)
+            row[i] = brute_posterior(TABLE, seen, i, GRAMMAR, likelihood)
+    torch.testing.assert_close(found, expected)
 
 
 def mean_length(table):
@@ -183,13 +190,19 @@ def all_the_others(words, i):
 @pytest.fixture(scope="module")
 def toy_floors():
     """The four floors as sums over the whole language; the last over every observation of every sentence."""
+    symbols = ("[MASK]", *vocabulary(GRAMMAR))
 
     def corrupted(channel):
+        def at(word, rate):
+            """What may be seen at a place, each with its chance."""
+            chances = ((y, chance(y, word, channel, rate, GRAMMAR)) for y in symbols)
+            return [(y, p) for y, p in chances if p]
+
         def observations(words, i):
-            for seen in itertools.product(("[MASK]", *vocabulary(GRAMMAR)), repeat=len(words)):
-                likelihood = channel_likelihood(seen, i, channel, 0.15, len(vocabulary(GRAMMAR)))
-                if chance := math.prod(likelihood(j, word) for j, word in enumerate(words)):
-                    yield seen, chance
+            places = (at(word, 1.0 if j == i else 0.15) for j, word in enumerate(words))
+            for pairs in itertools.product(*places):
+                seen, chances = zip(*pairs, strict=True)
+                yield seen, math.prod(chances)
 
         return brute_floor(TABLE, observations)
 
@@ -287,7 +300,7 @@ def test_random_grammars_agree_with_brute_force(rules, random):
     seen = [random.choice(("[MASK]", random.choice(vocabulary(grammar)), word)) for word in words]
     rows = posterior(grammar, seen, channel=BERT_CHANNEL)
     position = random.randrange(len(words))
-    likelihood = channel_likelihood(seen, position, BERT_CHANNEL, 0.15, len(vocabulary(grammar)))
+    likelihood = channel_likelihood(seen, position, BERT_CHANNEL, 0.15, grammar)
     torch.testing.assert_close(rows[position], brute_posterior(table, seen, position, grammar, likelihood))
     torch.testing.assert_close(
         next_word(grammar, words)[position], brute_next(table, words[:position], grammar)

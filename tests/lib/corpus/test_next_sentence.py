@@ -56,21 +56,22 @@ def test_words_and_label_of_a_corrupted_pair_equal_brute_force():
         selected = 0.6 if seen == "[MASK]" else 0.2 / len(words) + 0.2 * (seen == word)
         return rate * selected + (1 - rate) * (seen == word)
 
-    for seen in itertools.product(("[MASK]", *words), repeat=4):
-        first, second = (GRAMMAR.encode(seen[i : i + 2])[None] for i in (0, 2))
-        of_first, of_second, follows = pair_posterior(GRAMMAR, first, second, channel, rate=0.4)
-        rows = torch.cat([of_first[0], of_second[0]])
-        label = Counter()
-        for i in range(4):
-            expected = torch.zeros(len(GRAMMAR), dtype=torch.float64)
-            for (one, other, is_next), p in TABLE.items():
-                pair = (*one.split(), *other.split())
+    everything = [*itertools.product(("[MASK]", *words), repeat=4)]
+    first, second = (torch.stack([GRAMMAR.encode(seen[i : i + 2]) for seen in everything]) for i in (0, 2))
+    of_first, of_second, follows = pair_posterior(GRAMMAR, first, second, channel, rate=0.4)
+    expected, labels = [], torch.zeros(len(everything), 2, dtype=torch.float64)
+    for seen, label in zip(everything, labels, strict=True):
+        weights = [[0.0] * len(GRAMMAR) for _ in range(4)]
+        for (one, other, is_next), p in TABLE.items():
+            pair = (*one.split(), *other.split())
+            label[int(is_next)] += math.prod(map(chance, seen, pair, [0.4] * 4)) * p
+            for i in range(4):
                 rates = [1.0 if j == i else 0.4 for j in range(4)]
-                weight = math.prod(map(chance, seen, pair, rates)) * p
-                expected[GRAMMAR.vocabulary.ids[pair[i]]] += weight
-                label[is_next] += math.prod(map(chance, seen, pair, [0.4] * 4)) * p
-            torch.testing.assert_close(rows[i], expected / expected.sum())
-        assert follows.item() == pytest.approx(label[True] / (label[True] + label[False]), abs=1e-12)
+                weights[i][GRAMMAR.vocabulary.ids[pair[i]]] += math.prod(map(chance, seen, pair, rates)) * p
+        expected.append(weights)
+    rows = torch.tensor(expected, dtype=torch.float64)
+    torch.testing.assert_close(torch.cat([of_first, of_second], 1), rows / rows.sum(-1, keepdim=True))
+    torch.testing.assert_close(follows, labels[:, 1] / labels.sum(1), atol=1e-12, rtol=0)
 
 
 def test_the_other_sentence_tells_the_topic():
