@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +28,8 @@ from tests.toy import TOY_TEXT
 from tools.console import ROOT
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["lib.pretrain", "torch", "tests.lib.training.test_pretrain"])
+# The first optimizer of a process imports torch._dynamo, which takes longer than these runs.
+FORKS.set_forkserver_preload(["lib.pretrain", "torch._dynamo", "tests.lib.training.test_pretrain"])
 STEPS = 120
 TEXT = "\n\n".join(
     f"O gato número {i} dorme na casa. A gata {i} viu o rato ontem, e o rato correu." for i in range(60)
@@ -80,14 +80,9 @@ def run(folder: Path, *arguments: str, die: str | None = None) -> int:
 
 
 @pytest.fixture(scope="module")
-def grammar(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("grammar") / "toy.txt"
-    path.write_text(TOY_TEXT, encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def arguments(grammar) -> list[str]:
+def arguments(tmp_path_factory) -> list[str]:
+    grammar = tmp_path_factory.mktemp("grammar") / "toy.txt"
+    grammar.write_text(TOY_TEXT, encoding="utf-8")
     return ["--preset", "teste", "--grammar", str(grammar), "--steps", str(STEPS), "--dropout", "0.1",
             "--evaluate-batches", "1", "--save-every", "5", "--evaluate-every", "40", "--quiet"]  # fmt: skip
 
@@ -137,33 +132,22 @@ def resumed(folder: Path, arguments: list[str], uninterrupted: Path) -> str:
     return folder.with_suffix(".out").read_text()
 
 
-@pytest.mark.parametrize("moment", ["half written", "before the move"])
+MOMENTS = {"half written": 10, "before the move": 10, "after the move": 15}  # and the step that is left
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_while_writing_a_checkpoint_it_ends_with_the_same_bits(
     tmp_path, arguments, uninterrupted, moment
 ):
     folder = tmp_path / "run"
     assert run(folder, *arguments, die=moment) == -signal.SIGKILL
-    assert last_step(folder) == 10
+    assert last_step(folder) == MOMENTS[moment]
     resumed(folder, arguments, uninterrupted)
 
 
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory, arguments) -> Path:
-    """A run that was killed as soon as its third checkpoint stood in its place."""
-    folder = tmp_path_factory.mktemp("killed") / "run"
+def test_a_damaged_checkpoint_is_named_and_the_previous_used(tmp_path, arguments, uninterrupted):
+    folder = tmp_path / "run"
     assert run(folder, *arguments, die="after the move") == -signal.SIGKILL
-    assert last_step(folder) == 15
-    return folder
-
-
-def test_killed_after_writing_a_checkpoint_it_ends_with_the_same_bits(
-    tmp_path, arguments, uninterrupted, killed
-):
-    resumed(shutil.copytree(killed, tmp_path / "run"), arguments, uninterrupted)
-
-
-def test_a_damaged_checkpoint_is_named_and_the_previous_used(tmp_path, arguments, uninterrupted, killed):
-    folder = shutil.copytree(killed, tmp_path / "run")
     newest = Checkpoints(folder, "").paths()[-1]
     newest.write_bytes(newest.read_bytes()[:-1] + b"\0\1")
     output = resumed(folder, arguments, uninterrupted)
@@ -214,10 +198,10 @@ def text(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("objective", ["mlm", "mlm+nsp", "causal"])
-def test_a_text_file_is_learnt(tmp_path, text, objective):
+def test_a_text_file_is_learnt(tmp_path, text, objective, capsys):
     folder = tmp_path / "run"
-    options = f"--preset teste --objective {objective} --vocab-size 150 --steps 60 --quiet"
-    assert run(folder, str(text), *options.split()) == 0
+    options = f"--preset teste --objective {objective} --vocab-size 150 --steps 60 --quiet --folder {folder}"
+    assert pretrain.main([str(text), *options.split()]) == 0
     told = [r for r in read_log(folder / "log.jsonl") if "tokens_per_second" in r]
     name = "held_out_causal" if objective == "causal" else "held_out_mlm"
     assert told[-1][name] < told[0][name] and "floor" not in told[-1]
@@ -226,15 +210,15 @@ def test_a_text_file_is_learnt(tmp_path, text, objective):
     assert words == tokenizer.vocabulary
     ids = tokenizer.encode_batch(["O gato dorme."]).ids
     assert model.model(ids).shape == (*ids.shape, len(words))
-    output = folder.with_suffix(".out").read_text()
+    output = capsys.readouterr().out
     assert "→" in output and "passo 60" in output
 
 
 def test_a_tokenizer_can_be_given(tmp_path, text):
     Tokenizer.train([TEXT], 120).save(tmp_path / "tokenizer.json")
     folder = tmp_path / "run"
-    given = ("--tokenizer", str(tmp_path / "tokenizer.json"))
-    assert run(folder, str(text), "--preset", "teste", "--quiet", *given) == 0
+    options = f"--preset teste --quiet --folder {folder} --tokenizer {tmp_path / 'tokenizer.json'}"
+    assert pretrain.main([str(text), *options.split()]) == 0
     assert load_model(folder / "model")[1] == tuple(Tokenizer.load(tmp_path / "tokenizer.json").vocabulary)
 
 

@@ -11,58 +11,40 @@ import torch
 from safetensors.torch import load_file
 
 from lib import pretrain
-from lib.training import GrammarSource, Recipe, Trainer, read_log
+from lib.training import OBJECTIVES, GrammarSource, Recipe, Trainer, read_log
 from tests.toy import TOY, TOY_TEXT, toy_objective
 from tools.console import ROOT
 
+pytestmark = pytest.mark.slow
 torch.set_num_threads(1)
 # A batch that does not divide evenly: the two shares hold different numbers of sentences and of predictions.
 BATCH, STEPS = 7, 30
 
-FIRST_GRADIENTS = """
+# What each of the two runs: the command, and before it a step of every objective, whose gradients it keeps.
+EACH = """
 import sys
 import torch
-from lib.training import joined
+from lib import pretrain
+from lib.training import OBJECTIVES
 from tests.lib.training.test_processes import trainer_of
-with joined() as world:
+
+def after_a_step(options, world, command=pretrain.pretrain):
     assert world.size == 2
-    for name in sys.argv[2:]:
+    for name in OBJECTIVES:
         trainer = trainer_of(name, world)
         trainer.advance()
         gradients = {n: p.grad for n, p in trainer.objective.named_parameters()}
-        torch.save(gradients, f"{sys.argv[1]}/{name}-{world.rank}.pt")
+        torch.save(gradients, f"{options.folder}-{name}-{world.rank}.pt")
+    return command(options, world)
+
+pretrain.pretrain = after_a_step
+sys.exit(pretrain.main())
 """
 
 
 def trainer_of(name: str, *world) -> Trainer:
     torch.manual_seed(0)
     return Trainer(toy_objective(name), GrammarSource(TOY, BATCH, 0), Recipe(STEPS, 3e-3, clip=1e9), *world)
-
-
-def torchrun(*arguments: str) -> subprocess.CompletedProcess:
-    """`torchrun --standalone` takes a free port of this machine by itself."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [*launcher, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def test_two_processes_compute_the_gradients_of_one(tmp_path):
-    script = tmp_path / "gradients.py"
-    script.write_text(FIRST_GRADIENTS)
-    names = ["mlm", "mlm+nsp", "causal"]
-    torchrun(str(script), str(tmp_path), *names)
-    for name in names:
-        trainer = trainer_of(name)
-        trainer.advance()
-        both = [torch.load(tmp_path / f"{name}-{rank}.pt", weights_only=True) for rank in (0, 1)]
-        alone = {key: p.grad for key, p in trainer.objective.named_parameters()}
-        torch.testing.assert_close(*both, rtol=0, atol=0)
-        torch.testing.assert_close(both[0], alone, rtol=0, atol=1e-5)
-        assert max(gradient.abs().max() for gradient in alone.values()) > 1e-3  # not all zero
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +57,32 @@ def arguments(tmp_path_factory) -> list[str]:
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory, arguments) -> tuple[Path, str]:
-    """The folder and the output of a run by two processes."""
+    """The folder and the output of a run by two processes; torchrun takes a free port by itself."""
     folder = tmp_path_factory.mktemp("two") / "run"
-    return folder, torchrun("-m", "lib.pretrain", *arguments, "--folder", str(folder)).stdout
+    script = folder.with_name("each.py")
+    script.write_text(EACH)
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*launcher, str(script), *arguments, "--folder", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_two_processes_compute_the_gradients_of_one(two, name):
+    trainer = trainer_of(name)
+    trainer.advance()
+    both = [torch.load(f"{two[0]}-{name}-{rank}.pt", weights_only=True) for rank in (0, 1)]
+    alone = {key: p.grad for key, p in trainer.objective.named_parameters()}
+    torch.testing.assert_close(*both, rtol=0, atol=0)
+    torch.testing.assert_close(both[0], alone, rtol=0, atol=1e-5)
+    assert max(gradient.abs().max() for gradient in alone.values()) > 1e-3  # not all zero
 
 
 def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments, two):
