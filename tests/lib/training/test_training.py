@@ -103,7 +103,11 @@ def test_an_epoch_of_a_text_reads_every_block_once():
 
 
 @given(
-    documents=st.lists(st.lists(st.lists(st.integers(5, 9), min_size=1, max_size=9), min_size=1), min_size=1),
+    documents=st.lists(
+        st.lists(st.lists(st.integers(5, 9), min_size=1, max_size=9), min_size=1, max_size=4),
+        min_size=1,
+        max_size=4,
+    ),
     size=st.integers(1, 7),
 )
 def test_blocks_hold_every_token_in_order_and_never_two_documents(documents, size):
