@@ -191,6 +191,7 @@ def exact_floors():
     }
 
 
+@pytest.mark.slow
 def test_causal_floor_is_exact_and_agrees_with_sampling(exact_floors, batch):
     floor = exact_floors["causal"]
     assert floor.exact
@@ -199,6 +200,7 @@ def test_causal_floor_is_exact_and_agrees_with_sampling(exact_floors, batch):
     assert abs(residual.mean()) < 4 * residual.std() / math.sqrt(len(loss))
 
 
+@pytest.mark.slow
 @pytest.mark.guards("05.s7")
 def test_both_sides_are_worth_more_than_the_left(exact_floors):
     floors = exact_floors

@@ -18,6 +18,7 @@ VERBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 def test_splits_never_meet_and_seeds_repeat(name):
     make, inputs = getattr(tasks, name), {}

@@ -23,6 +23,7 @@ def test_the_same_seed_gives_the_same_accuracy_whatever_the_default_dtype():
         torch.set_default_dtype(torch.float32)
 
 
+@pytest.mark.slow
 def test_one_layer_learns_one_hop():
     assert accuracy(layers=1, d=32, hops=1, steps=250) > 0.8
 

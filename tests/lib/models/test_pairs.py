@@ -9,6 +9,8 @@ from lib.experiments.word_senses import cosines, separation
 from lib.training import GrammarSource, Masked, evaluate, hold_out
 from lib.training.examples import frame_words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def model():

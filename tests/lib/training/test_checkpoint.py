@@ -52,8 +52,11 @@ def test_no_folder_means_no_checkpoint(tmp_path):
 @settings(max_examples=90, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.none() | st.integers(0, 7))
 def test_a_flipped_bit_or_a_cut_anywhere_is_found_and_the_previous_used(tmp_path, place, bit):
-    shutil.rmtree(tmp_path / "run", ignore_errors=True)
-    checkpoints = filled(tmp_path / "run", 10, 20)
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    if not whole.exists():
+        filled(whole, 10, 20)
+    shutil.rmtree(run, ignore_errors=True)
+    checkpoints = Checkpoints(shutil.copytree(whole, run), RUN)
     path = checkpoints.paths()[-1]
     data = bytearray(path.read_bytes())
     at = int(place * len(data))

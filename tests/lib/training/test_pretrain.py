@@ -102,6 +102,7 @@ def assert_same_run(folder: Path, other: Path) -> None:
     assert curves[0] == curves[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_killed_at_random_moments_it_ends_with_the_same_bits(tmp_path, arguments, uninterrupted, seed):
     moments, folder, seen = random.Random(seed), tmp_path / "run", []
@@ -135,6 +136,7 @@ def resumed(folder: Path, arguments: list[str], uninterrupted: Path) -> str:
 MOMENTS = {"half written": 10, "before the move": 10, "after the move": 15}  # and the step that is left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_while_writing_a_checkpoint_it_ends_with_the_same_bits(
     tmp_path, arguments, uninterrupted, moment
@@ -145,6 +147,7 @@ def test_killed_while_writing_a_checkpoint_it_ends_with_the_same_bits(
     resumed(folder, arguments, uninterrupted)
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_named_and_the_previous_used(tmp_path, arguments, uninterrupted):
     folder = tmp_path / "run"
     assert run(folder, *arguments, die="after the move") == -signal.SIGKILL
@@ -155,6 +158,7 @@ def test_a_damaged_checkpoint_is_named_and_the_previous_used(tmp_path, arguments
     assert "Continuando do passo 10." in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("polite", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, arguments, uninterrupted, polite):
     folder = tmp_path / "run"
@@ -171,6 +175,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path, arguments, uninterrupted, 
     resumed(folder, rare, uninterrupted)
 
 
+@pytest.mark.slow
 def test_a_finished_run_stays_as_it_is_and_refuses_other_settings(uninterrupted, arguments, capsys):
     before = (uninterrupted / "model" / "model.safetensors").read_bytes()
     again = [*arguments, "--folder", str(uninterrupted)]
@@ -180,6 +185,7 @@ def test_a_finished_run_stays_as_it_is_and_refuses_other_settings(uninterrupted,
     assert (uninterrupted / "model" / "model.safetensors").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_log_tells_the_floor(uninterrupted):
     told = [r for r in read_log(uninterrupted / "log.jsonl") if "floor" in r]
     assert [r["step"] for r in told] == [40, 80, 120]
@@ -197,6 +203,7 @@ def text(tmp_path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["mlm", "mlm+nsp", "causal"])
 def test_a_text_file_is_learnt(tmp_path, text, objective, capsys):
     folder = tmp_path / "run"
@@ -255,6 +262,7 @@ def test_special_tokens_in_a_text_are_not_read_as_such(tmp_path):
     assert ids == pretrain.tokenized(["O gato viu a casa."], tokenizer)[0]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_leaves_the_last_checkpoint(
     tmp_path, arguments, uninterrupted, monkeypatch, capsys
 ):
@@ -351,6 +359,7 @@ def test_make_model_trains_what_is_committed(name):
     assert committed["words"] == list(data.source.vocabulary) and options.half
 
 
+@pytest.mark.slow
 def test_the_command_as_a_user_types_it(tmp_path, text):
     """One real `python -m`, with the bar that all other tests switch off."""
     folder = tmp_path / "run"

@@ -68,6 +68,7 @@ def test_loss_and_gradients_are_those_of_the_plain_version(name, b, n, seed, sid
     torch.testing.assert_close(*used, atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 @given(*BATCHES)
 def test_hidden_at_is_the_encoder_at_the_selected(b, n, seed, side):
     encoder = shared("bert").encoder
@@ -92,6 +93,7 @@ def test_the_last_block_runs_its_feed_forward_on_the_selected_only():
     assert seen[0] < ids.numel(), "packed rows hold fewer places than the padded batch"
 
 
+@pytest.mark.slow
 def test_dropout_has_the_same_mean_loss():
     # Not bit by bit, since the draws come in another order: the two means of 200 losses agree within
     # 5 standard errors of their difference, which chance exceeds less than once in a million runs.
@@ -144,6 +146,7 @@ def test_block_at_is_the_block_at_the_selected_with_any_mask():
         torch.testing.assert_close(block_at(encoder.blocks[0], x, selected, mask, causal), whole)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 24), max_size=6), st.integers(1, 60), st.integers(0, 99))
 def test_encode_all_gives_each_sentence_its_own_vectors(lengths, budget, seed):
     encoder, g = shared("bert").encoder, seeded(seed)

@@ -234,12 +234,13 @@ def test_the_floors_of_pairs_are_bayes_rule_over_all_pairs():
     assert held_out.floors.keys() == {"mlm", "nsp"} and held_out.floor == sum(held_out.floors.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlm", "causal"])
 def test_training_comes_down_to_the_floor_and_not_below(name):
     torch.manual_seed(0)
-    objective = toy_objective(name, d=32)
+    objective = toy_objective(name, d=32, layers=1)
     held_out = hold_out(objective, GrammarSource(TOY, 256, -1), 4)
-    trainer = Trainer(objective, GrammarSource(TOY, 64, 0), Recipe(350, 1e-2))
+    trainer = Trainer(objective, GrammarSource(TOY, 64, 0), Recipe(250, 1e-2))
     before = evaluate(objective, held_out)[name]
     train(trainer)
     after = evaluate(objective, held_out)[name]
@@ -335,6 +336,7 @@ def test_both_rates_rise_and_fall_together():
         assert adam == trainer.recipe.rate(step) and muon == pytest.approx(adam * 0.05 / trainer.recipe.lr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("muon", [None, 0.05])
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_a_restored_run_ends_with_the_same_bits(name, muon):
@@ -483,6 +485,7 @@ def same_first_word() -> tuple[type, Labelled]:
     return PairHead, labelled(rows, same)._replace(segments=pairs.segment_ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "epochs"),
     [(with_verb_or_not, 15), (articles_and_nouns, 4), (where_the_noun_stands, 20), (same_first_word, 30)],
