@@ -11,7 +11,6 @@ import hashlib
 import itertools
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -52,17 +51,6 @@ PROMISED_PLATFORMS = ("Linux x86-64", "Linux ARM64", "Windows x86-64", "macOS AR
 # may refuse. Both can be set from outside.
 PATIENCE = {"UV_HTTP_RETRIES": "8", "UV_CONCURRENT_DOWNLOADS": "10"}
 
-# How uv says why a version cannot be used, and how we say it.
-REASONS = (
-    (r"depends on Python(\S*\d)", r"needs Python \1"),
-    (r"no wheels with a matching Python (?:ABI|version|implementation) tag", "has no wheel for this Python"),
-    (r"no wheels with a matching platform tag", "has no wheel for this platform"),
-    (r"no usable wheels|has no wheels|no matching wheel", "has no wheel"),
-    (r"no version of", "does not exist"),
-    (r"was not found in the package registry", "is a package that the index does not have"),
-    (r"was yanked", "was withdrawn by its authors"),
-)
-
 
 class NoSolution(Exception):
     """The index was asked, and what it has does not fit."""
@@ -91,11 +79,11 @@ def fingerprints() -> dict[str, str]:
 
 def read_answer(code: int, stdout: str, stderr: str) -> dict[str, dict]:
     """The packages of uv's lock file by name; or an exception that says which kind of no it was."""
-    said = plain(stderr).strip()
+    said = " ".join(plain(stderr).split())
     if code == 0:
         return {package["name"]: package for package in tomllib.loads(stdout).get("packages", [])}
-    # uv ends with 1 if nothing fits and with 2 if something broke; offline, a cache without it is no answer.
-    if code == 1 and "network was disabled" not in said:
+    # uv ends with 1 if nothing fits and with 2 if something broke.
+    if code == 1:
         raise NoSolution(said)
     raise CouldNotAsk(said)
 
@@ -109,8 +97,8 @@ class Target:
     python: str
     platform: str
 
-    def run(self, lines: Iterable[str], *options: str) -> dict[str, dict]:
-        """Let uv resolve these requirements from wheels alone."""
+    def ask(self, lines: Iterable[str], *options: str) -> dict[str, dict]:
+        """The packages that these requirements bring, resolved by uv from wheels alone."""
         command = [self.uv, "pip", "compile", "-", "--only-binary", ":all:", "--format", "pylock.toml"]
         command += ["--python-version", self.python, "--python-platform", PLATFORMS[self.platform][0]]
         # Any interpreter does, as none is run: without a name uv would look at all that the machine has.
@@ -121,14 +109,6 @@ class Target:
         )
         return read_answer(done.returncode, done.stdout, done.stderr)
 
-    def ask(self, lines: Iterable[str], dependencies: bool) -> dict[str, dict]:
-        """The packages that these requirements bring. What this run has asked before comes from its cache."""
-        options = ["--constraints", "constraints-gpu.txt"] if dependencies else ["--no-deps"]
-        try:
-            return self.run(lines, *options, "--offline")
-        except CouldNotAsk:
-            return self.run(lines, *options)
-
     def held(self, lines: Iterable[str]) -> set[str]:
         """The pins whose marker, if they have one, is true here: `name==version` as uv writes it."""
         here = {"sys_platform": PLATFORMS[self.platform][1]}  # all that a marker of ours asks for
@@ -136,38 +116,15 @@ class Target:
         return {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pins}
 
 
-def reason(said: str) -> str:
-    """Why a pin cannot be used, in a few words; uv's own if they are new to us."""
-    for pattern, words in REASONS:
-        found = re.search(pattern, said)
-        if found:
-            return found.expand(words)
-    return "cannot be used: " + " ".join(said.split())
-
-
 # --- the check ----------------------------------------------------------------------------------------------
-
-
-def culprits(lines: list[str], target: Target) -> list[str]:
-    """Every requirement without a wheel, with its reason. Halving asks far less often than one by one."""
-    try:
-        target.ask(lines, dependencies=False)
-        return []
-    except NoSolution as problem:
-        if len(lines) == 1:
-            pin = lines[0].split(";")[0]
-            return [f"{pin} {reason(str(problem))}"]
-    half = len(lines) // 2
-    return culprits(lines[:half], target) + culprits(lines[half:], target)
 
 
 def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
     """Pins without a wheel here, and packages that would come along without being pinned."""
     try:
-        needed = target.ask(pins, dependencies=True)
+        needed = target.ask(pins, "--constraints", "constraints-gpu.txt")
     except NoSolution as problem:
-        contradiction = "the pins contradict each other: " + " ".join(str(problem).split())
-        return culprits(pins, target) or [contradiction]
+        return [str(problem)]
     found = {f"{name}=={package['version']}" for name, package in needed.items()}
     unpinned = [f"{each} is needed and not pinned" for each in sorted(found - target.held([*pins, *gpu]))]
     return unpinned + [
@@ -179,9 +136,9 @@ def check_data(data: list[str], target: Target) -> list[str]:
     """Data packages without a wheel here, or whose pinned hash is that of none of its wheels."""
     pinned = dict(line.split(" --hash=sha256:") for line in data)
     try:
-        packages = target.ask(pinned, dependencies=False)
-    except NoSolution:
-        return culprits(list(pinned), target)
+        packages = target.ask(pinned, "--no-deps")
+    except NoSolution as problem:
+        return [str(problem)]
     names = {canonicalize_name(pin.split("==")[0]): digest for pin, digest in pinned.items()}
     return [
         f"{name} has no wheel with the hash that is pinned"
@@ -224,17 +181,12 @@ def broken_promises(combinations: list[dict]) -> list[str]:
     return [f"Python {each[0]} on {each[1]}" for each in promised if verdicts.get(each) != "ok"]
 
 
-def cell(problems: list[str]) -> str:
-    """What fits in a table: ok, or the first pin that stands in the way and how many more do."""
-    more = f" +{len(problems) - 1}" if len(problems) > 1 else ""
-    return re.split("==| ", problems[0])[0] + more if problems else "ok"
-
-
 def table(combinations: list[dict]) -> str:
     """One row for each Python, one column for each platform, and the problems in full below."""
     problems = {(each["python"], each["platform"]): each["problems"] for each in combinations}
+    verdicts = {(each["python"], each["platform"]): each["verdict"] for each in combinations}
     rows = [["Python", *PLATFORMS]]
-    rows += [[python, *(cell(problems[python, platform]) for platform in PLATFORMS)] for python in PYTHONS]
+    rows += [[python, *(verdicts[python, platform] for platform in PLATFORMS)] for python in PYTHONS]
     text = ["".join(f"{entry:<16}" for entry in row).rstrip() for row in rows]
     for (python, platform), found in problems.items():
         text += [f"Python {python} on {platform}: {'; '.join(found)}"] if found else []
@@ -271,8 +223,9 @@ def main(arguments: list[str] | None = None) -> int:
             step("asking for every Python and platform; the first answers take longest")
             combinations = check_all(uv, str(Path(folder) / "cache"))
         except CouldNotAsk as problem:
-            said = " ".join(str(problem).split()).rstrip(".")
-            fail(f"the package index was not reached ({said}): connect to the network; nothing was written.")
+            fail(
+                f"the package index was not reached ({problem}): connect to the network; nothing is written."
+            )
         keep(combinations, uv)
     print(table(combinations))
     broken = broken_promises(combinations)

