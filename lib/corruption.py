@@ -3,7 +3,8 @@
 Two questions, kept apart. *Where?* `select_tokens`, `select_words` and `select_spans` return a boolean
 tensor, True at the positions that the model will have to predict. *What happens there?* A `Channel` says,
 80/10/10 in BERT, and `corrupt` applies it, with labels at the selected positions and nowhere else.
-`mask_tokens`, `mask_words` and `mask_spans` ask both questions in one call, for ids of shape (..., N).
+`mask_tokens`, BERT's own way, asks both in one call, for ids of shape (..., N). Whole words go on by the
+channel token by token, spans in one draw each: `corrupt(..., by_span=True)`.
 Special tokens, padding among them, are never selected and never drawn as a random replacement.
 
 Every draw comes from the `torch.Generator` passed in: same seed, same corruption.
@@ -243,36 +244,6 @@ def mask_tokens(
     """Masked language modelling as in BERT: tokens selected one by one, then the channel."""
     selected = select_tokens(_ordinary(ids, vocabulary), rate, generator=generator, selection=selection)
     return corrupt(ids, selected, vocabulary, channel, generator=generator)
-
-
-def mask_words(
-    ids: Tensor,
-    word_ids: Tensor,
-    vocabulary: Vocabulary,
-    *,
-    generator: torch.Generator,
-    rate: float = 0.15,
-    channel: Channel = BERT_CHANNEL,
-    selection: str = "bernoulli",
-) -> Corrupted:
-    """Whole-word masking: words are selected whole; the channel still decides token by token, as in BERT."""
-    maskable = _ordinary(ids, vocabulary)
-    selected = select_words(word_ids, maskable, rate, generator=generator, selection=selection)
-    return corrupt(ids, selected, vocabulary, channel, generator=generator)
-
-
-def mask_spans(
-    ids: Tensor,
-    vocabulary: Vocabulary,
-    *,
-    generator: torch.Generator,
-    word_ids: Tensor | None = None,
-    rate: float = 0.15,
-    channel: Channel = BERT_CHANNEL,
-) -> Corrupted:
-    """SpanBERT: spans are selected, and the channel decides once per span."""
-    selected = select_spans(_ordinary(ids, vocabulary), rate, generator=generator, word_ids=word_ids)
-    return corrupt(ids, selected, vocabulary, channel, generator=generator, by_span=True)
 
 
 def epoch_generator(seed: int, epoch: int, copies: int | None = None) -> torch.Generator:

@@ -8,10 +8,8 @@ feed-forward, RMSNorm, no biases, an unembedding of its own), so it has a config
 from dataclasses import dataclass, fields
 from typing import Self
 
-from torch import nn
-
 from lib import checks
-from lib.encoder import Block, Config, Encoder
+from lib.encoder import Config
 
 
 @dataclass(frozen=True)
@@ -66,23 +64,6 @@ def count(config: Config, *, mlm_head: bool = False) -> Count:
     )
 
 
-def count_modules(encoder: Encoder, head: nn.Module | None = None) -> Count:
-    """The same parts, summed over the tensors of a model that was built (the `meta` device will do)."""
-    checks.instance("encoder", encoder, Encoder)
-    tables = encoder.embeddings
-    blocks = [block for block in encoder.blocks if isinstance(block, Block)]
-    return Count(
-        token_embeddings=_size(tables.token),
-        position_embeddings=_size(tables.position),
-        segment_embeddings=_size(tables.segment),
-        attention=sum(_size(block.attention) for block in blocks),
-        feed_forward=sum(_size(block.feed_forward) for block in blocks),
-        norms=sum(_size(m) for m in encoder.modules() if isinstance(m, nn.LayerNorm)),
-        pooler=_size(encoder.pooler),
-        head=_size(head),
-    )
-
-
 @dataclass(frozen=True)
 class LlamaConfig:
     """The sizes that decide the parameters of a Llama 3 model (Grattafiori 2024, table 3)."""
@@ -120,7 +101,3 @@ def count_llama(config: LlamaConfig) -> Count:
         norms=(2 * config.layers + 1) * d,  # RMSNorm has a gain and no bias
         head=config.vocab_size * d,  # not tied to the token table
     )
-
-
-def _size(module: nn.Module | None) -> int:
-    return 0 if module is None else sum(p.numel() for p in module.parameters())

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
 
 from lib import corruption
-from lib.corruption import BERT_CHANNEL, MASK_ONLY, Channel, corrupt, mask_spans, mask_tokens, mask_words
+from lib.corruption import BERT_CHANNEL, MASK_ONLY, Channel, corrupt, mask_tokens, select_spans, select_words
 from lib.tokenizer import Tokenizer
 from lib.vocabulary import Vocabulary
 from tests.randomness import SEEDS, seeded
@@ -44,9 +44,12 @@ def corrupted(method, ids, word_ids, rate, selection, seed):
     options = {"rate": rate, "generator": seeded(seed)}
     if method == "tokens":
         return mask_tokens(ids, VOCABULARY, selection=selection, **options)
+    maskable = VOCABULARY.is_ordinary(ids)
     if method == "words":
-        return mask_words(ids, word_ids, VOCABULARY, selection=selection, **options)
-    return mask_spans(ids, VOCABULARY, word_ids=word_ids, **options)
+        selected = select_words(word_ids, maskable, selection=selection, **options)
+    else:
+        selected = select_spans(maskable, word_ids=word_ids, **options)
+    return corrupt(ids, selected, VOCABULARY, generator=options["generator"], by_span=method == "spans")
 
 
 @pytest.mark.guards("02.s14", "05.s29")
@@ -195,9 +198,10 @@ def test_whole_words_of_a_real_tokenizer_in_pairs():
     batch = tokenizer.encode_batch(["o gatinho corre", "corre"], ["o gatinho late rapidamente", "o lobo"])
     together = set()
     for seed in range(40):
-        labels = mask_words(batch.ids, batch.word_ids, vocabulary, generator=seeded(seed), rate=0.5).labels
-        assert (labels[batch.ids < 5] == -100).all(), "special tokens, padding and [UNK] (lobo) stay"
-        selected = labels[0] != -100  # [CLS] o gat ##inho corre [SEP] o gat ##inho late rapida ##mente [SEP]
+        maskable = vocabulary.is_ordinary(batch.ids)
+        whole = select_words(batch.word_ids, maskable, 0.5, generator=seeded(seed))
+        assert not whole[batch.ids < 5].any(), "special tokens, padding and [UNK] (lobo) stay"
+        selected = whole[0]  # [CLS] o gat ##inho corre [SEP] o gat ##inho late rapida ##mente [SEP]
         assert selected[2] == selected[3] and selected[7] == selected[8] and selected[10] == selected[11]
         together.add((bool(selected[2]), bool(selected[7])))
     assert len(together) == 4, "gatinho of the first sentence and of the second are two words"
@@ -282,13 +286,15 @@ def test_spans_start_at_words_and_hold_whole_words_but_for_the_last_cut():
 
 def test_a_word_that_begins_with_a_special_token_does_not_stop_the_spans():
     ids, word_ids = torch.tensor([[UNK, 7, 8, 9]]), torch.tensor([[0, 0, 0, 1]])
-    labels = mask_spans(ids, VOCABULARY, word_ids=word_ids, rate=1.0, generator=seeded()).labels
-    assert labels.tolist() == [[-100, 7, 8, 9]]
+    selected = select_spans(VOCABULARY.is_ordinary(ids), 1.0, word_ids=word_ids, generator=seeded())
+    assert selected.tolist() == [[False, True, True, True]]
 
 
 def test_spanbert_decides_once_per_span():
     ids = words(200, 100)
-    noisy, labels = mask_spans(ids, VOCABULARY, generator=seeded(2), channel=Channel(0.5, 0.0, 0.5))
+    g, half = seeded(2), Channel(0.5, 0.0, 0.5)
+    selected = select_spans(VOCABULARY.is_ordinary(ids), generator=g)
+    noisy, labels = corrupt(ids, selected, VOCABULARY, half, generator=g, by_span=True)
     kinds = set()
     for row, seen in zip(labels != -100, noisy, strict=True):
         for start, length in runs(row):

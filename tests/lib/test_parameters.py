@@ -1,13 +1,16 @@
 """The closed form of `lib.parameters` against the real modules, ours and the reference's."""
 
+import re
+
 import pytest
 import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.encoder import Config, Encoder
-from lib.parameters import LLAMA_3, Count, LlamaConfig, count, count_llama, count_modules
+from lib.encoder import Config
+from lib.heads import MaskedLM
+from lib.parameters import LLAMA_3, Count, LlamaConfig, count, count_llama
 from lib.presets import preset
 from tests.refusals import refuses
 
@@ -48,6 +51,10 @@ def test_the_difference_names_the_part():
     assert xlmr.token_embeddings / xlmr.total > 0.6 > roberta.token_embeddings / roberta.total
 
 
+# How the tensors of each part are called; the first that fits.
+NAMES = {"head": "^head", "norms": "norm", "attention": "attention", "feed_forward": "feed_forward"}
+NAMES |= {"pooler": "pooler", "token_embeddings": "token"}
+NAMES |= {"position_embeddings": "position", "segment_embeddings": "segment"}
 MOST = {"layers": 3, "vocab_size": 50, "positions": 9, "d_ff": 40}
 CONFIGURATIONS = {name: st.integers(1, most) for name, most in MOST.items()} | {"segments": st.integers(0, 3)}
 CONFIGURATIONS |= dict.fromkeys(("pre_norm", "embedding_norm", "pooler"), st.booleans())
@@ -57,9 +64,11 @@ CONFIGURATIONS |= dict.fromkeys(("pre_norm", "embedding_norm", "pooler"), st.boo
 @given(st.integers(1, 4), st.integers(1, 8), st.fixed_dictionaries(CONFIGURATIONS))
 def test_closed_form_for_any_configuration(heads, d_k, others):
     config = Config(d=heads * d_k, heads=heads, **others)
-    encoder = Encoder(config)
-    assert count(config) == count_modules(encoder)
-    assert count(config).total == sum(p.numel() for p in encoder.parameters())
+    built = dict.fromkeys(count(config).parts(), 0)
+    for name, tensor in MaskedLM(config).named_parameters():
+        built[next(part for part, pattern in NAMES.items() if re.search(pattern, name))] += tensor.numel()
+    assert count(config, mlm_head=True) == Count(**built)
+    assert count(config) == Count(**built | {"head": 0})
 
 
 test_a_bad_llama_configuration_is_refused = refuses(

@@ -117,12 +117,11 @@ def cases():
     channel = {"mask": 1.0, "random": 0.0, "keep": 0.0}
     yield corruption.Channel, channel, dict.fromkeys(("mask", "keep"), SHARE)
     yield corruption.mask_tokens, corrupted, wrong_ids | {"selection": OBJECT}
-    yield corruption.mask_words, corrupted | {"word_ids": IDS}, wrong_ids | words
-    yield corruption.mask_spans, corrupted, wrong_ids | {"word_ids": words["word_ids"][1:]}
     maskable = {"maskable": (*TENSOR, IDS, REAL[0, 0])}
     yield corruption.select_tokens, {"maskable": REAL} | source, wrong | maskable
     yield corruption.select_words, {"maskable": REAL, "word_ids": IDS} | source, wrong | maskable | words
-    yield corruption.select_spans, {"maskable": REAL} | source, wrong | maskable | {"p": (*SHARE, 0)}
+    of_spans = maskable | {"p": (*SHARE, 0), "word_ids": words["word_ids"][1:]}
+    yield corruption.select_spans, {"maskable": REAL} | source, wrong | of_spans
     yield corruption.span_lengths, {}, {"p": (*SHARE, 0), "longest": (*COUNT, 0)}
     corrupt = corrupted | {"selected": IDS > 9}
     yield corruption.corrupt, corrupt, {"selected": TENSOR, "ids": INTEGERS, "ignore_index": (None, "x", 0.5)}
@@ -141,7 +140,6 @@ def cases():
 
     yield parameters.count, {"config": SMALL}, {"config": OBJECT, "mlm_head": (None, *FLAG)}
     yield parameters.count_llama, {"config": parameters.LLAMA_3["llama-3-8b"]}, {"config": (*OBJECT, SMALL)}
-    yield parameters.count_modules, {"encoder": ENCODER}, {"encoder": OBJECT}
     wrong = {"model": (*OBJECT, mlm), "ids": (*INTEGERS, IDS[:, :0]), "new": COUNT}
     drawn = {"temperature": (None, "x", NAN, -1, math.inf, 1e-45), "generator": SOURCE}
     call = {"model": CAUSAL, "ids": IDS, "new": 1, "temperature": 1.0} | source
