@@ -254,10 +254,7 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 
 
 def axe_violations(
-    page: Page,
-    within: str | None = None,
-    contrast: Sequence[str] = ("*",),
-    only: Sequence[str] | None = None,
+    page: Page, within: str | None = None, contrast: Sequence[str] = ("*",), only: Sequence[str] | None = None
 ) -> list[str]:
     """What axe-core finds wrong with the page, or `within` a part of it, as it stands: rule, element, reason.
 

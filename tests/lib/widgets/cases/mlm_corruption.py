@@ -6,14 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator
 
-from lib.widgets.mlm_corruption import (
-    MAX_WORDS,
-    PERCENTAGES,
-    MLMCorruption,
-    mlm_corruption,
-    shown,
-    words_of,
-)
+from lib.widgets.mlm_corruption import MAX_WORDS, PERCENTAGES, MLMCorruption, mlm_corruption, shown, words_of
 from tests.lib.widgets.cases.case import Case
 from tests.lib.widgets.cases.page import Said, WidgetPage
 from tests.lib.widgets.shared import HOSTILE
