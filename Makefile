@@ -9,7 +9,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 PORT   ?= 8000
-JOBS   ?= 2
+# One more than two cores: a worker that waits for a browser or a server needs none.
+JOBS   ?= 3
 # JupyterLab refuses root unless told; inside a container there is nobody else.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 

@@ -129,7 +129,7 @@ HOSTILE = {
     "returns nothing": (lambda *inputs: None, {"sem_retorno"}),
     "leaves": (lambda *inputs: sys.exit(0), {"excecao"}),
     "exits": (lambda *inputs: os._exit(0), {"saiu"}),
-    "memory": (_fills_memory, {"memoria", "saiu"}),
+    "memory": (_fills_memory, {"memoria", "saiu", "tempo"}),  # whichever limit a machine reaches first
     "big tensor": (lambda *inputs: torch.zeros(2**40), {"memoria"}),
     "recursion": (_recurses, {"excecao"}),
     "raises": (lambda *inputs: 1 / 0, {"excecao"}),
