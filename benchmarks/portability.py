@@ -1,4 +1,4 @@
-"""The same numbers on other processors: every notebook, and every test that needs no browser.
+"""The same numbers on other processors: every notebook, and every test of a number.
 
 `python -m benchmarks.portability` runs them as processors with SSE4, AVX2 and AVX-512 would, with one, two
 and four threads. A processor can play its elders and not its juniors: a level that this one lacks is said to
@@ -25,7 +25,7 @@ LEVELS = {
 }
 VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
 THREADS = (1, 2, 4)
-SELECTION = ("tests", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
+SELECTION = ("tests/lib", "tests/book", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
 QUICK = ("tests/lib/test_attention.py",)
 LOGS = ROOT / "_build" / "portability"  # of the runs with a failure
 
@@ -70,7 +70,7 @@ def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
 def show(rows: list[dict]) -> str:
     lines = [[row["level"], str(row["threads"]), *result(row)] for row in rows]
     failures = sorted({name for row in rows for name in row.get("failed", [])})
-    text = "## Notebooks and tests without a browser, by dispatch and threads\n\n"
+    text = "## Notebooks and tests of lib and of the book, by dispatch and threads\n\n"
     text += table(["level", "threads", "tests", "failed", "seconds"], lines)
     return text + "".join(f"\n- failed: `{name}`" for name in failures) + ("\n" if failures else "")
 
