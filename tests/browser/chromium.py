@@ -128,7 +128,11 @@ def forget(page: Page) -> None:
 
 def next_frame(page: Page) -> None:
     """Wait until the page has laid out and drawn what has happened to it so far."""
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    try:
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    except Error as problem:
+        if "context was destroyed" not in problem.message:  # it is if the page leads on to another
+            raise
 
 
 def wait_for(page: Page, read: Callable[[], Read], wanted: object) -> Read:
