@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -247,38 +247,24 @@ MARK_SAME_LOOK = """() => {
 }"""
 # Only an experimental rule uses `preload`, which a page opened from the disk cannot do. The report leaves the
 # sources of elements out: they cost a tenth of the run, and it names each element anyway.
-RUN_AXE = """async ([within, only]) => {
+RUN_AXE = """async within => {
   axe.configure({ noHtml: true, rules: [{ id: "color-contrast", selector: ":not([data-same-look])" }] });
-  const options = { resultTypes: ["violations"], preload: false, ...(only && { runOnly: only }) };
-  const { violations } = await axe.run(within ?? document, options);
+  const { violations } = await axe.run(within ?? document, { resultTypes: ["violations"], preload: false });
   return violations;
 }"""
-OF_COLOURS = ("color-contrast", "link-in-text-block")
 
 
-def axe_violations(page: Page, within: str | None = None, only: Sequence[str] | None = None) -> list[str]:
-    """What axe-core finds wrong with the page, or `within` a part of it, as it stands: rule, element, reason.
-
-    `only` names the rules that are asked, where the others have been.
-    """
+def axe_violations(page: Page, within: str | None = None) -> list[str]:
+    """What axe-core finds wrong with the page as it stands, or `within` a part: rule, element, reason."""
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     page.evaluate(MARK_SAME_LOOK)
-    found = page.evaluate(RUN_AXE, [within, only and list(only)])
+    found = page.evaluate(RUN_AXE, within)
     return [
         f"{rule['id']} ({rule['impact']}): {json.dumps(node['target'])} {node['failureSummary']}"
         for rule in found
         for node in rule["nodes"]
     ]
-
-
-def violations_in_look(page: Page, viewport: dict, dark: bool) -> list[str]:
-    """What axe-core finds in one of `LOOKS`, once the page has taken it on.
-
-    Each width and each theme has all rules asked once, on a desktop in the light theme and on a phone in the
-    dark one; in the two other looks, those that see colours.
-    """
-    return axe_violations(page, only=None if (viewport == PHONE) == dark else OF_COLOURS)
 
 
 def page_overflow(page: Page) -> int:

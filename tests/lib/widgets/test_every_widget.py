@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from lib.widgets import base
 from lib.widgets.base import fingerprint
-from tests.browser.chromium import LOOKS, PHONE, next_frame, page_overflow, violations_in_look
+from tests.browser.chromium import LOOKS, PHONE, axe_violations, next_frame, page_overflow
 from tests.lib.widgets.cases import CASES
 from tests.lib.widgets.cases.case import Case, Made
 from tests.lib.widgets.cases.page import WidgetPage, unlike
@@ -165,7 +165,7 @@ def assert_accessible_in_every_look(page: Page) -> None:
         set_theme(page, dark)
         page.wait_for_function("width => innerWidth === width", arg=viewport["width"])
         next_frame(page)
-        assert violations_in_look(page, viewport, dark) == [], (viewport, dark)
+        assert axe_violations(page) == [], (viewport, dark)
         assert page_overflow(page) == 0, (viewport, dark)
 
 
