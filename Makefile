@@ -50,7 +50,8 @@ lint: $(VENDOR) ## layout, lint, types and layers
 check: lint $(PAGE_MODEL) ## the daily loop: lint, types, and the quick tests, without notebooks and browser
 	@$(PYTEST) tests -m "not browser and not book and not slow"
 
-test: $(BOOK) lint ## prove the book: lint, types, every test, every notebook executed once and compared
+test: ## prove the book: lint, types, every test, every notebook executed once and compared
+	@$(MAKE) --no-print-directory --jobs=2 $(BOOK) lint
 	@$(RUN) -m tools.find_browser
 	@$(PYTEST) tests book $(NBVAL)
 
