@@ -117,7 +117,7 @@ class EvilCallable:
 def _fills_memory(*inputs):
     hoard = []
     while True:
-        hoard.append(bytearray(2**28))
+        hoard.append(torch.empty(2**28, dtype=torch.uint8))  # taken, not written: a slow machine is as quick
 
 
 def _recurses(*inputs):
@@ -129,7 +129,7 @@ HOSTILE = {
     "returns nothing": (lambda *inputs: None, {"sem_retorno"}),
     "leaves": (lambda *inputs: sys.exit(0), {"excecao"}),
     "exits": (lambda *inputs: os._exit(0), {"saiu"}),
-    "memory": (_fills_memory, {"memoria", "saiu", "tempo"}),  # whichever limit a machine reaches first
+    "memory": (_fills_memory, {"memoria", "saiu"}),
     "big tensor": (lambda *inputs: torch.zeros(2**40), {"memoria"}),
     "recursion": (_recurses, {"excecao"}),
     "raises": (lambda *inputs: 1 / 0, {"excecao"}),
@@ -153,8 +153,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_answers_are_rejected_everywhere(name):
     answer, mistakes = HOSTILE[name]
-    some = IN_CODE[:1] if name == "memory" else IN_CODE[::8]  # filling the memory takes seconds
-    for exercise in some if mistakes else IN_CODE[::3]:
+    for exercise in IN_CODE[::8] if mistakes else IN_CODE[::3]:
         verdict = checker_of(exercise).verdict(answer)
         assert verdict.status == WRONG, f"{exercise.name}: {verdict.text}"
         assert mistakes is None or verdict.mistake in mistakes, f"{exercise.name}: {verdict.text}"
