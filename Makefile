@@ -30,7 +30,7 @@ PYTEST = $(RUN) -m pytest -n $(JOBS) --dist loadscope --no-loadscope-reorder -q 
 NBVAL  = --nbval --nbval-current-env
 CODE   = lib trust tests benchmarks tools book/_ext conftest.py
 
-.PHONY: help setup book lint check test lab serve notebooks tamper stress portability pins student model bench \
+.PHONY: help setup book lint check quick test lab serve notebooks tamper stress portability pins student model bench \
 	clean clean-venv
 
 help: ## list the commands
@@ -47,8 +47,12 @@ lint: $(VENDOR) ## layout, lint, types and layers
 	@$(VENV)/bin/basedpyright --project .
 	@$(VENV)/bin/lint-imports --no-cache > /dev/null || $(VENV)/bin/lint-imports --no-cache
 
-check: lint $(PAGE_MODEL) ## the daily loop: lint, types, and the quick tests, without notebooks and browser
-	@$(PYTEST) tests -m "not browser and not book and not slow"
+check: ## the daily loop: lint, types, and the quick tests with fewer examples, without notebooks and browser
+	@$(MAKE) --no-print-directory --jobs=2 lint quick
+
+quick: JOBS := 2
+quick: $(VENDOR) $(PAGE_MODEL)
+	@$(PYTEST) tests -m "not browser and not book and not slow" --hypothesis-profile=quick
 
 test: ## prove the book: lint, types, every test, every notebook executed once and compared
 	@$(MAKE) --no-print-directory --jobs=2 $(BOOK) lint

@@ -2,8 +2,9 @@
 
 `python -m benchmarks.scaling` measures, on this machine, training steps by one process and by two (one thread
 each) with the same batch in all, with the same batch for each, and the exchange of the gradients alone. One
-process on half of the batch tells how much of a step does not shrink with it. From these parts a step of more
-processes is computed, and said to be computed; the same for two, to be held against what was measured.
+process on half of the batch tells how much of a step does not shrink with it. They take turns, so that what
+else the machine does falls on all of them. From these parts a step of more processes is computed, and said to
+be computed; the same for two, to be held against what was measured.
 """
 
 import json
@@ -26,9 +27,16 @@ COMPUTED = (2, 4, 8, 16, 64)
 
 
 def measure(options: Namespace) -> dict:
-    batch, steps = (16, 4) if options.quick else (256, 40)
+    batch, steps, turns = (16, 2, 2) if options.quick else (256, 10, 8)
     asked = {ONE: (1, batch), HALF: (1, batch // 2), TWO: (2, batch), TWICE: (2, 2 * batch)}
-    return {"seed": 0, "runs": {name: launch(*how, steps) for name, how in asked.items()}}
+    taken = [{name: launch(*how, steps) for name, how in asked.items()} for _ in range(turns)]
+    return {"seed": 0, "runs": {name: joint([turn[name] for turn in taken]) for name in asked}}
+
+
+def joint(runs: list[dict]) -> dict:
+    """The steps of all the turns of one run, as if it had been made at once."""
+    seconds = {part: [s for run in runs for s in run["seconds"][part]] for part in runs[0]["seconds"]}
+    return runs[0] | {"seconds": seconds}
 
 
 def launch(processes: int, batch: int, steps: int) -> dict:

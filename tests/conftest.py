@@ -14,6 +14,7 @@ from tools.serve import serving
 
 # The same examples on every machine: a failure in CI is a failure at home.
 settings.register_profile("course", deadline=None, derandomize=True)
+settings.register_profile("quick", settings.get_profile("course"), max_examples=15)  # for the daily loop
 settings.load_profile("course")
 
 

@@ -101,12 +101,19 @@ def test_two_processes_tell_every_step():
     assert min(told["seconds"]["exchange"]) > 0
 
 
-def test_the_runs_of_scaling_are_those_that_the_parts_need(monkeypatch):
-    monkeypatch.setattr(scaling, "launch", lambda processes, batch, steps: (processes, batch, steps))
+def test_the_runs_of_scaling_are_those_that_the_parts_need_in_turn(monkeypatch):
+    asked = []
+
+    def launch(*how: int) -> dict:
+        asked.append(how)
+        return {"how": how, "seconds": {"step": [len(asked)]}}
+
+    monkeypatch.setattr(scaling, "launch", launch)
     found = scaling.measure(Namespace(quick=False))["runs"]
     names = (scaling.ONE, scaling.HALF, scaling.TWO, scaling.TWICE)
-    assert [found[name] for name in names] == [(1, 256, 40), (1, 128, 40), (2, 256, 40), (2, 512, 40)]
-    assert len(found) == 4
+    assert [found[name]["how"] for name in names] == [(1, 256, 10), (1, 128, 10), (2, 256, 10), (2, 512, 10)]
+    assert asked == 8 * [found[name]["how"] for name in names]
+    assert found[scaling.TWO]["seconds"]["step"] == list(range(3, 33, 4)), "every fourth launch"
 
 
 def test_an_interval_over_seeds_is_students():

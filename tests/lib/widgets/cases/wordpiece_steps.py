@@ -1,11 +1,12 @@
 """WordPiece step by step: its page object, and what all widgets are tested with."""
 
 import functools
+import itertools
 import random
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lib.corpus import porttinari
+from lib.corpus.porttinari import corpus_path, read_conllu
 from lib.tokenizer import Tokenizer
 from lib.vocabulary import SPECIAL_TOKENS
 from lib.widgets.wordpiece_steps import MAX_WORDS, Shown, WordPieceSteps, shown, wordpiece_steps, words_of
@@ -97,7 +98,7 @@ def tokenizer_of(vocabulary: tuple[str, ...], lowercase: bool, strip_accents: bo
     return Tokenizer(list(vocabulary), lowercase=lowercase, strip_accents=strip_accents)
 
 
-TRAINING = [str(sentence) for sentence in porttinari.load("dev")]
+TRAINING = [str(sentence) for sentence in itertools.islice(read_conllu(corpus_path()), 800)]
 READERS = {
     "Com acentos": Tokenizer.train(TRAINING, 2000),
     "Sem acentos": Tokenizer.train(TRAINING, 1000, lowercase=True, strip_accents=True),
