@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -12,6 +13,8 @@ from trust.notebooks import Cell, text_places
 from trust.tamper import Candidate, digits
 
 Notebook = dict[str, Any]
+# A number with as many digits as a double holds: another last digit may be the same number.
+LONG = re.compile(r"\d+\.\d{14,}(?:e[+-]?\d+)?")
 
 
 def output_candidates(name: str, stored: Notebook, executed: Notebook) -> Iterator[Candidate]:
@@ -78,4 +81,15 @@ def widget_candidates(name: str, stored: Notebook, executed: Notebook) -> Iterat
             changed = comparison.numbered_widgets({**stored, "metadata": {"widgets": widgets}})
             return bool(comparison.widget_differences(changed, fresh))
 
-        yield from digits(f"{name}, widget {id[-4:]}", json.dumps(model, ensure_ascii=False), notices)
+        text = json.dumps(model, ensure_ascii=False)
+        long = {at: number.span() for number in LONG.finditer(text) for at in range(*number.span())}
+        for candidate in digits(f"{name}, widget {id[-4:]}", text, notices):
+            span = long.get(candidate.at)
+            if others := other_numbers(candidate, *span) if span else candidate.others:
+                yield replace(candidate, others=others)
+
+
+def other_numbers(candidate: Candidate, start: int, stop: int) -> str:
+    """What a digit of the number between `start` and `stop` may be, so that it is read as another number."""
+    number = float(candidate.text[start:stop])
+    return "".join(d for d in candidate.others if float(candidate.with_digit(d)[start:stop]) != number)

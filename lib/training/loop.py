@@ -37,7 +37,7 @@ class Trainer:
 
     def __init__(self, objective: Objective, source: Source, recipe: Recipe, world: World = ALONE):
         self.objective, self.source, self.recipe, self.world = objective, source, recipe, world
-        self.net = world.wrap(objective)
+        self.net, self.parameters = world.wrap(objective), list(objective.parameters())
         self.optimizers = optimizers(objective, recipe)
         self.peaks = [optimizer.defaults["lr"] for optimizer in self.optimizers]
         self.step = 0
@@ -56,9 +56,10 @@ class Trainer:
         sums = self.net(batch.share(self.world.rank, self.world.size))  # (terms,)
         # The group averages gradients; multiplied by its size, the average is a sum again.
         loss = (sums / counts.to(sums)).sum() * self.world.size
-        self.objective.zero_grad(set_to_none=True)
+        for parameter in self.parameters:
+            parameter.grad = None
         loss.backward()
-        nn.utils.clip_grad_norm_(self.objective.parameters(), self.recipe.clip)
+        nn.utils.clip_grad_norm_(self.parameters, self.recipe.clip)
         totals = self.world.total(torch.cat([sums.detach().double(), torch.tensor([float(stop)])]))
         means = totals[:-1] / counts
         if not means.isfinite().all():

@@ -30,9 +30,7 @@ LEAVE_WIDGETS_ALONE = """selector => {
     for (; element; element = element.parentElement) kept.add(element);
   }
   for (const element of document.body.querySelectorAll("*")) {
-    if (kept.has(element.parentElement) && !kept.has(element) && !element.closest(selector)) {
-      element.style.setProperty("display", "none", "important");
-    }
+    if (kept.has(element.parentElement) && !kept.has(element) && !element.closest(selector)) element.remove();
   }
 }"""
 MOVING = """() => [...document.querySelectorAll(".cw-panel *, .cw-panel, .cw-quiz *")].filter(e => {

@@ -47,6 +47,17 @@ def test_every_digit_of_outputs_and_widgets_is_a_candidate():
     assert len(found) == 4 and all(c.caught(random.Random(seed)) for c in found for seed in range(20))
 
 
+def test_a_digit_that_leaves_a_float_as_it_is_is_no_change():
+    """-1.6094379124341002 is read as the same number as -1.6094379124341003."""
+    made = notebook()
+    made.metadata["widgets"] = {WIDGET_STATE: {"state": {"1": {"state": {"a": [-1.6094379124341003, 0.5]}}}}}
+    found = list(tamper_outputs.widget_candidates("a.ipynb", made, made))
+    assert len(found) == 17 + 2 and found[16].text[found[16].at] == "3" and "2" not in found[16].others
+    for candidate in found:
+        digits = set(candidate.others) - {candidate.text[candidate.at]}
+        assert len(digits) > 3 and all(candidate.notices(candidate.with_digit(d)) for d in digits)
+
+
 def test_a_notebook_that_already_fails_is_not_tampered_with():
     stale, fresh = notebook(code("c", "print(1)", "1")), notebook(code("c", "print(1)", "2"))
     with pytest.raises(ValueError, match="execute the notebook first"):
