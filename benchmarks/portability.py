@@ -3,6 +3,7 @@
 `python -m benchmarks.portability` runs them as processors with SSE4, AVX2 and AVX-512 would, with one, two
 and four threads. A processor can play its elders and not its juniors: a level that this one lacks is said to
 be missing, and does not count as passed. Run it before a release; it takes as long as so many test suites.
+A later change of a notebook does not make the table stale: it says which tree it was made of.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from benchmarks.figures import table
 from benchmarks.report import Report, make_part
 from tools.console import ROOT, step
 from tools.stress import run_round
+from trust.dependencies import Project
 
 # What torch, oneDNN and MKL each call the level, and the flag of a processor that has it.
 LEVELS = {
@@ -27,6 +29,7 @@ VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIO
 THREADS = (1, 2, 4)
 SELECTION = ("tests/lib", "tests/book", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
 QUICK = ("tests/lib/test_attention.py",)
+TREE = ("lib/**/*.py", "tests/**/*.py", "book/*.ipynb")  # what the table is of, named by its hash
 LOGS = ROOT / "_build" / "portability"  # of the runs with a failure
 
 
@@ -45,8 +48,8 @@ def available(level: str) -> bool:
     return LEVELS[level][3] in flags.split()
 
 
-def measure(options: argparse.Namespace) -> list[dict]:
-    rows = []
+def measure(options: argparse.Namespace) -> dict:
+    tree, rows = Project(ROOT).fingerprint((), TREE), []
     for level in LEVELS:
         for threads in THREADS:
             row = {"level": level, "threads": threads, "available": available(level)}
@@ -54,7 +57,7 @@ def measure(options: argparse.Namespace) -> list[dict]:
                 step(f"{level}, threads: {threads}")
                 row |= run(level, threads, QUICK if options.quick else SELECTION)
             rows.append(row)
-    return rows
+    return {"tree": tree, "rows": rows}
 
 
 def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
@@ -67,10 +70,12 @@ def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
     return {"seconds": done.seconds, "tests": tests, "skipped": done.skipped, "failed": sorted(done.failed)}
 
 
-def show(rows: list[dict]) -> str:
+def show(values: dict) -> str:
+    rows = values["rows"]
     lines = [[row["level"], str(row["threads"]), *result(row)] for row in rows]
     failures = sorted({name for row in rows for name in row.get("failed", [])})
     text = "## Notebooks and tests of lib and of the book, by dispatch and threads\n\n"
+    text += f"Of {', '.join(TREE)}; together their hash is {values['tree'][:12]}.\n\n"
     text += table(["level", "threads", "tests", "failed", "seconds"], lines)
     return text + "".join(f"\n- failed: `{name}`" for name in failures) + ("\n" if failures else "")
 
