@@ -4,6 +4,9 @@ Each function mends one thing that the packages around it do otherwise; its docs
 What concerns words alone is in `course_words`, and references in `course_bibliography`.
 """
 
+import tomllib
+from pathlib import Path
+
 import course_bibliography
 import course_words
 from docutils import nodes
@@ -66,11 +69,18 @@ def add_mermaid_where_used(app: Sphinx, pagename, templatename, context, doctree
         app.add_js_file("mermaid-draw.js", loading_method="defer")
 
 
+def show_version(app: Sphinx, config) -> None:
+    """The version of the project stands in one place, and every page shows it."""
+    project = Path(app.srcdir) / "pyproject.toml"
+    config.release = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+
+
 def setup(app: Sphinx) -> dict:
     for extension in ("sphinx_book_theme", "sphinx_proof", "sphinxcontrib.mermaid"):
         app.setup_extension(extension)
     ProofDomain.directives["proof"] = Demonstration
     app.connect("config-inited", unhook_remote_scripts, priority=900)
+    app.connect("config-inited", show_version)
     app.connect("doctree-read", make_ids_unique)
     app.connect("html-page-context", add_mermaid_where_used)
     course_words.setup(app)
