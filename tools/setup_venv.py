@@ -75,7 +75,8 @@ def install(python, what, arguments):
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch) / "log"
         command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-        command += ["--only-binary", ":all:", "--log", str(log), *arguments]  # wheels: nothing is compiled
+        # Wheels: nothing is built. Nor is Python compiled ahead: most of these modules are never imported.
+        command += ["--only-binary", ":all:", "--no-compile", "--log", str(log), *arguments]
         done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             noted = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
