@@ -4,6 +4,7 @@ Each function mends one thing that the packages around it do otherwise; its docs
 What concerns words alone is in `course_words`, and references in `course_bibliography`.
 """
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -39,6 +40,14 @@ def make_ids_unique(app: Sphinx, doctree: nodes.document) -> None:
     for section in doctree.findall(nodes.section):
         if section["ids"] in (["proof-content"], ["exercise-content"], ["solution-content"]):
             section["ids"] = [f"{section.parent['label']}-content"]
+
+
+def label_ids_of_outputs(app: Sphinx, doctree: nodes.document) -> None:
+    """Rows of the errata are HTML that a cell shows; their ids become labels, so that -W checks the links."""
+    for output in doctree.findall(nodes.raw):
+        for name in re.findall(r'<tr id="(errata-[\w-]+)"', output.astext()):
+            title = name.removeprefix("errata-").replace("-", ".")
+            app.env.domains.standard_domain.note_hyperlink_target(name, app.env.docname, name, title)
 
 
 def disconnect(app: Sphinx, event: str, module: str, *names: str) -> None:
@@ -82,6 +91,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", unhook_remote_scripts, priority=900)
     app.connect("config-inited", show_version)
     app.connect("doctree-read", make_ids_unique)
+    app.connect("doctree-read", label_ids_of_outputs)
     app.connect("html-page-context", add_mermaid_where_used)
     course_words.setup(app)
     course_bibliography.setup(app)

@@ -3,12 +3,12 @@
 - `example("01.3")`: inputs of an example and the figures that its document prints (`data/*.toml`);
 - `compare("01.3", pesos=A)`: "confere" or "corrigido", decided at the printed precision;
 - `judge("01.3")`: the same for every figure of the example, computed with `lib` (`recompute.py`);
-- `figure_cards("01")`, `statement_cards("01")`, `summary()`: what the errata page shows.
+- `overview()`, `items("01")`, `figures("01")`: what the errata page shows.
 """
 
 from lib.sources.catalog import example, example_ids
 from lib.sources.comparison import AGREES, CORRECTED, compare
-from lib.sources.errata import figure_cards, statement_cards, statements, summary
+from lib.sources.errata import figures, items, overview, statements
 from lib.sources.recompute import judge, recompute
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "compare",
     "example",
     "example_ids",
-    "figure_cards",
+    "figures",
+    "items",
     "judge",
+    "overview",
     "recompute",
-    "statement_cards",
     "statements",
-    "summary",
 ]

@@ -1,18 +1,21 @@
-"""The errata: every figure of a document with its verdict, and the statements that are corrected.
+"""The errata: each example of a document with its verdict, and the statements that are corrected.
 
-Both come as cards that a page shows as Markdown (stacked, so that a phone can show them) and a terminal as
-text. Nothing here is typed: verdicts come from `judge`, statements from `data/statements_*.toml`.
+A page shows a table, one row an item, with the figures folded below it; a terminal, the same as text. Nothing
+here is typed: verdicts come from `judge`, statements from `data/statements_*.toml`.
 """
 
 import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
+from html import escape
 from pathlib import Path
 
-from lib.sources.catalog import DATA, Example, example, example_ids
-from lib.sources.comparison import CORRECTED, Comparison, Verdict
+from lib.sources.catalog import DATA, example, example_ids, flatten
+from lib.sources.comparison import AGREES, CORRECTED, Comparison, Verdict
 from lib.sources.recompute import judge
 
+HEADINGS = ("Onde", "O documento traz", "O correto")
+SHOWN = 3  # differing entries of one figure that a row of the table shows
 KINDS = {
     "afirmação": "uma frase que não é verdade como está escrita",
     "cálculo": "uma conta ou um intervalo errado fora dos exemplos",
@@ -37,17 +40,17 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Cards:
-    """Text for a terminal, Markdown for a page: the same facts."""
+class View:
+    """Text for a terminal, HTML for a page: the same facts."""
 
     text: str
-    markdown: str
+    html: str
 
     def __repr__(self) -> str:
         return self.text
 
-    def _repr_markdown_(self) -> str:
-        return self.markdown
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 def load_statements(folder: Path = DATA) -> dict[str, tuple[Statement, ...]]:
@@ -83,74 +86,125 @@ def statements(document: str) -> tuple[Statement, ...]:
     return _statements()[document]
 
 
-def figure_cards(document: str) -> Cards:
-    """Every example of `document` ("01"): its inputs, what is printed, what is computed, and the verdict."""
-    ids = [id for id in example_ids() if id.startswith(f"{document}.")]
-    if not ids:
-        raise ValueError(f"document must be one of 01, 02, 03, 04, got {document!r}")
-    comparisons = [judge(id) for id in ids]
-    return Cards(
-        "\n\n".join(_example_text(c) for c in comparisons),
-        "\n\n".join(_example_markdown(c) for c in comparisons),
+def overview() -> View:
+    """How many examples, figures and statements of each document agree and how many are corrected."""
+    names = ("documento", "exemplos", "conferem", "figuras", "conferem", "afirmações corrigidas")
+    rows = [_counts(document) for document in _statements()]
+    lines = [", ".join(f"{name} {n}" for name, n in zip(names, row, strict=True)) for row in rows]
+    cells = [
+        f'<td><a href="#errata-{id}">{id}</a></td>' + "".join(f"<td>{n}</td>" for n in counts)
+        for id, *counts in rows
+    ]
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return View(
+        "\n".join(lines), f'<table class="errata-counts"><thead><tr>{head}</tr></thead>{body}</table>'
     )
 
 
-def statement_cards(document: str) -> Cards:
-    """The corrected statements of `document` ("01")."""
-    entries = statements(document)
-    return Cards("\n\n".join(map(_statement_text, entries)), "\n\n".join(map(_statement_markdown, entries)))
+def items(document: str) -> View:
+    """The table of `document` ("01"): a row for each example and each corrected statement."""
+    comparisons, entries = _judged(document), statements(document)
+    head = "".join(f'<th scope="col">{title}</th>' for title in HEADINGS)
+    rows = [*map(_example_row, comparisons), *map(_statement_row, entries)]
+    text = [*map(_example_line, comparisons), *map(_statement_text, entries)]
+    table = (
+        f'<table class="errata">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(rows)}</tbody>\n</table>'
+    )
+    return View("\n".join(text), table)
 
 
-def summary() -> str:
-    """How many figures of each document agree and how many are corrected, one line per document."""
-    lines = []
-    for document in sorted({id[:2] for id in example_ids()}):
-        verdicts = [v for id in example_ids() if id.startswith(document) for v in judge(id).verdicts]
-        corrected = sum(v.verdict == CORRECTED for v in verdicts)
-        lines.append(
-            f"documento {document}: {len(verdicts)} figuras impressas, {len(verdicts) - corrected} conferem, "
-            f"{corrected} corrigidas; {len(_statements()[document])} afirmações corrigidas"
-        )
-    return "\n".join(lines)
+def figures(document: str) -> View:
+    """Every figure of every example of `document`, folded: inputs, printed, computed, verdict."""
+    comparisons = _judged(document)
+    if not comparisons:
+        raise ValueError(f"document must be one with numerical examples, got {document!r}")
+    return View("\n\n".join(map(_example_text, comparisons)), "\n".join(map(_example_details, comparisons)))
 
 
-def _inputs(e: Example) -> list[str]:
-    return [f"{name} = {value}" for name, value in e.inputs.items()]
+def _judged(document: str) -> list[Comparison]:
+    return [judge(id) for id in example_ids() if id.startswith(f"{document}.")]
+
+
+def _counts(document: str) -> tuple[str | int, ...]:
+    comparisons = _judged(document)
+    verdicts = [v.verdict for c in comparisons for v in c.verdicts]
+    agreeing = sum(c.verdict == AGREES for c in comparisons)
+    return (
+        document,
+        len(comparisons),
+        agreeing,
+        len(verdicts),
+        verdicts.count(AGREES),
+        len(statements(document)),
+    )
 
 
 def _example_text(c: Comparison) -> str:
     e = example(c.id)
     lines = [f"Exemplo {c.id} ({e.where}), {e.title}: {c.verdict}"]
-    lines += [f"  dado {line}" for line in _inputs(e)]
+    lines += [f"  dado {name} = {value}" for name, value in e.inputs.items()]
     for v in c.verdicts:
         lines += v.lines() + ([f"    nota: {v.figure.note}"] if v.figure.note else [])
     return "\n".join(lines)
 
 
-def _example_markdown(c: Comparison) -> str:
-    e = example(c.id)
-    parts = [f"**Exemplo {c.id}: {e.title}**  \n{e.where} · **{c.verdict}**"]
-    parts += ["Dados:\n\n" + _fence(_inputs(e))] if e.inputs else []
-    return "\n\n".join([*parts, *map(_verdict_markdown, c.verdicts)])
+def _example_line(c: Comparison) -> str:
+    return f"{c.id} {example(c.id).title}: {c.verdict}"
 
 
-def _verdict_markdown(v: Verdict) -> str:
+def _example_details(c: Comparison) -> str:
+    """An example's figures, folded under its name and verdict."""
+    summary = f"Exemplo {c.id}, {example(c.id).title}: <strong>{c.verdict}</strong>"
+    inputs = [f"{name} = {value}" for name, value in example(c.id).inputs.items()]
+    given = ["<p>Dados</p>", _box(inputs)] if inputs else []
+    parts = [*given, *map(_verdict_html, c.verdicts)]
+    return f'<details class="errata"><summary>{summary}</summary>\n' + "\n".join(parts) + "\n</details>"
+
+
+def _verdict_html(v: Verdict) -> str:
     head, *body = v.lines()
-    label, _, rest = head.strip().replace("(*)", r"(\*)").rpartition(": ")
-    text = f"- {label}: **{rest}**" + (f"  \n  {v.figure.note}" if v.figure.note else "")
-    return text + ("\n\n" + _fence([line[4:] for line in body], "  ") if body else "")
+    label, _, rest = head.strip().rpartition(": ")
+    note = f"<br>{escape(v.figure.note)}" if v.figure.note else ""
+    text = f"<p>{escape(label)}: <strong>{escape(rest)}</strong>{note}</p>"
+    return text + (_box([line[4:] for line in body]) if body else "")
 
 
-def _fence(lines: list[str], margin: str = "") -> str:
-    return "\n".join(f"{margin}{line}" for line in ["```text", *lines, "```"])
+def _box(lines: list[str]) -> str:
+    return '<pre tabindex="0">' + escape("\n".join(lines)) + "</pre>"
+
+
+def _row(id: str, name: str, where: str, printed: str, right: str) -> str:
+    """A row that can be linked to, as `errata-01-3` or `errata-01-s3`."""
+    anchor = f"errata-{id.replace('.', '-')}"
+    head = f'<th scope="row"><a href="#{anchor}">{id}</a> {name}<br><small>{escape(where)}</small></th>'
+    cells = zip(HEADINGS[1:], (printed, right), strict=True)
+    return (
+        f'<tr id="{anchor}">{head}' + "".join(f'<td data-label="{t}">{x}</td>' for t, x in cells) + "</tr>\n"
+    )
+
+
+def _example_row(c: Comparison) -> str:
+    wrong = [v for v in c.verdicts if v.verdict == CORRECTED]
+    printed = "<br>".join(f"{escape(v.figure.label)}: {_entries(v, v.figure.content)}" for v in wrong)
+    right = "<br>".join(_entries(v, v.computed) for v in wrong)
+    agree = f"{len(c.verdicts)} de {len(c.verdicts)} figuras" if not wrong else printed
+    return _row(c.id, f"exemplo, <strong>{c.verdict}</strong>", example(c.id).title, agree, right or AGREES)
+
+
+def _entries(v: Verdict, content: object) -> str:
+    """The first entries that differ; all entries where there are more or fewer than there should be."""
+    leaves = [str(leaf) for leaf in flatten(content)]
+    if v.differs is None:
+        return escape(" · ".join(leaves))
+    differing = [leaf for leaf, differs in zip(leaves, v.differs, strict=True) if differs]
+    return escape(" · ".join(differing[:SHOWN])) + (" …" if len(differing) > SHOWN else "")
+
+
+def _statement_row(s: Statement) -> str:
+    why = f"<details><summary>por quê</summary>{escape(s.why)}</details>"
+    return _row(s.id, s.kind, s.where, escape(s.says), escape(s.right) + why)
 
 
 def _statement_text(s: Statement) -> str:
     return f"{s.id} [{s.kind}] {s.where}\n  diz: {s.says}\n  problema: {s.why}\n  correto: {s.right}"
-
-
-def _statement_markdown(s: Statement) -> str:
-    return (
-        f"**{s.id} · {s.where}** ({s.kind})\n\n- **O documento diz:** {s.says}\n- **O problema:** {s.why}\n"
-        f"- **O correto:** {s.right}"
-    )

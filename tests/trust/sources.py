@@ -15,15 +15,15 @@ from trust.tamper import Candidate, digits
 
 
 def rendered(folder: Path) -> list[str]:
-    """The cards that the errata page shows, from the data in `folder`."""
+    """What the errata page shows, from the data in `folder`."""
     examples, statements = catalog.load_examples(folder), errata.load_statements(folder)
     with (
         patch.object(catalog, "_examples", lambda: examples),
         patch.object(errata, "_statements", lambda: statements),
     ):
         documents = sorted({id[:2] for id in examples})
-        cards = [errata.figure_cards(d) for d in documents] + [errata.statement_cards(d) for d in statements]
-        return [card.text for card in cards]
+        views = [errata.overview(), *map(errata.items, statements), *map(errata.figures, documents)]
+        return [view.text for view in views]
 
 
 def stored_errata() -> str:
@@ -33,7 +33,7 @@ def stored_errata() -> str:
 
 def source_candidates(stored: str) -> Iterator[Candidate]:
     """Digits in the data on the documents: it must no longer load, or give another errata page."""
-    if not all(card in stored for card in rendered(catalog.DATA)):
+    if not all(view in stored for view in rendered(catalog.DATA)):
         raise ValueError("errata.ipynb does not show what lib/sources says; run make notebooks first")
     for path in sorted(catalog.DATA.glob("*.toml")):
         text = path.read_text(encoding="utf-8")
@@ -48,6 +48,6 @@ def _notices(stored: str, name: str, text: str) -> bool:
         folder = Path(shutil.copytree(catalog.DATA, Path(scratch) / "data"))
         (folder / name).write_text(text, encoding="utf-8")
         try:
-            return not all(card in stored for card in rendered(folder))
+            return not all(view in stored for view in rendered(folder))
         except Exception:
             return True  # the page cannot be made at all

@@ -1,5 +1,6 @@
 """What the documents print: data, comparison at the printed precision, and the errata made of both."""
 
+import html
 import math
 import re
 from decimal import Decimal
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from lib.sources import AGREES, CORRECTED, compare, example, example_ids, judge, recompute
 from lib.sources.catalog import DATA, flatten, load_examples
-from lib.sources.errata import figure_cards, load_statements, statement_cards, statements, summary
+from lib.sources.errata import figures, items, load_statements, overview, statements
 from lib.sources.printed import parse, parse_all
 from tests.marks import marked
 
@@ -57,8 +58,8 @@ def test_every_figure_of_the_first_document_has_its_verdict():
         "01.3": {"raiz_dk": root, "pesos": [softmax_by_hand([x / root for x in row]) for row in masked]},
         "01.4": {"escaladas": scaled, "pesos": weights, "terceira_linha": third, "soma": sum(third)},
     }
-    for id, figures in by_hand.items():
-        assert str(compare(id, **figures)) == str(judge(id))
+    for id, computed in by_hand.items():
+        assert str(compare(id, **computed)) == str(judge(id))
     assert judge("01.3")["raiz_dk"].verdict == AGREES and judge("01.3")["pesos"].verdict == CORRECTED
 
 
@@ -232,37 +233,64 @@ def test_malformed_data_does_not_load(tmp_path, kind, change, message):
 # Errata
 
 
-def test_the_cards_show_every_figure_and_its_inputs():
+def seen(view):
+    """The words that a page shows of a view."""
+    return html.unescape(re.sub(r"<[^>]+>", "", view.html))
+
+
+def test_the_folds_show_every_figure_and_its_inputs():
     for document in DOCUMENTS:
-        cards = figure_cards(document)
+        view, words = figures(document), seen(figures(document))
         for id in (id for id in example_ids() if id.startswith(document)):
+            assert f"Exemplo {id}, {example(id).title}: {judge(id).verdict}" in words
             for verdict in judge(id).verdicts:
-                assert "\n".join(verdict.lines()) in cards.text
-                assert f"{verdict.figure.label}: " in cards.markdown
+                head, *rows = verdict.lines()
+                assert "\n".join([head, *rows]) in view.text
+                assert head.strip() in words and "\n".join(row[4:] for row in rows) in words
             for name, value in example(id).inputs.items():
-                assert f"{name} = {value}" in cards.text and f"{name} = {value}" in cards.markdown
+                assert f"{name} = {value}" in view.text and f"{name} = {value}" in words
 
 
-def test_the_cards_show_every_statement():
-    cards = statement_cards("01")
-    for s in statements("01"):
-        for part in (s.id, s.where, s.says, s.why, s.right):
-            assert part in cards.text and part in cards.markdown
+def test_the_table_has_a_row_for_each_example_and_statement():
+    for document in load_statements():
+        view, stated = items(document), {s.id: s for s in statements(document)}
+        rows = dict(re.findall(r'<tr id="errata-([\w-]+)">(.*?)</tr>', view.html, re.DOTALL))
+        judged = [id for id in example_ids() if id.startswith(f"{document}.")]
+        assert [name.replace("-", ".") for name in rows] == [*judged, *stated]
+        for id in judged:
+            assert f"<strong>{judge(id).verdict}</strong>" in rows[id.replace(".", "-")]
+        for id, s in stated.items():
+            row = html.unescape(rows[id.replace(".", "-")])
+            assert all(part in row and part in view.text for part in (s.where, s.says, s.why, s.right))
 
 
-def test_the_summary_counts_what_the_cards_show():
-    for line in summary().splitlines():
-        document, *counts = re.match(r"documento (\d+): (\d+) \D+(\d+) \D+(\d+)", line).groups()
-        text = figure_cards(document).text
-        figures = re.findall(r"^  (?!dado )\S.*: (confere|corrigido)$", text, re.MULTILINE)
-        assert [len(figures), figures.count(AGREES), figures.count(CORRECTED)] == [int(n) for n in counts]
+def test_a_row_shows_what_differs_and_nothing_that_agrees():
+    rows = dict(re.findall(r'<tr id="errata-([\w-]+)">(.*?)</tr>', items("02").html, re.DOTALL))
+    printed, right = re.findall(r"<td[^>]*>(.*?)</td>", rows["02-4"])
+    assert printed.endswith("0.35") and right == "0.54<br>1.58<br>1.26<br>0.48" and "0.79" not in printed
+    assert re.findall(r"<td[^>]*>(.*?)</td>", rows["02-1"]) == ["3 de 3 figuras", "confere"]
+
+
+def test_the_overview_counts_what_the_tables_show():
+    for line, document in zip(overview().text.splitlines(), load_statements(), strict=True):
+        judged = [judge(id) for id in example_ids() if id.startswith(document)]
+        verdicts = [v.verdict for c in judged for v in c.verdicts]
+        agreeing = [c for c in judged if c.verdict == AGREES]
+        counts = [
+            len(judged),
+            len(agreeing),
+            len(verdicts),
+            verdicts.count(AGREES),
+            len(statements(document)),
+        ]
+        assert re.findall(r"\d+", line) == [document, *map(str, counts)]
 
 
 def test_unknown_documents_are_refused():
-    with pytest.raises(ValueError, match="document must be one of 01, 02, 03, 04, got '05'"):
-        figure_cards("05")
+    with pytest.raises(ValueError, match="with numerical examples, got '05'"):
+        figures("05")
     with pytest.raises(ValueError, match="got '07'"):
-        statements("07")
+        items("07")
 
 
 def test_every_corrected_statement_is_guarded_by_a_test():
