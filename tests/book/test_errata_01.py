@@ -64,7 +64,8 @@ def test_rows_that_add_up_to_one_may_all_be_wrong():
 @pytest.mark.guards("01.s16")
 def test_the_parcels_of_the_sum_are_cut_not_rounded():
     exact, shown = printed("01.4", "pesos")[2][:3], printed("01.4", "terceira_linha")
-    assert shown[0] == math.floor(exact[0] * 1e4) / 1e4 != round(exact[0], 4)
+    for parcel, value in zip(shown[:2], exact[:2], strict=True):
+        assert parcel == math.floor(value * 1e4) / 1e4 != round(value, 4)
     assert round(shown.sum(), 4) == 0.9998
 
 
@@ -104,3 +105,14 @@ def test_the_second_diagram_forgets_a_hidden_relation_and_numbers_arrows_that_do
     drawn = example("01.2").figures
     assert hidden - set(drawn["relacoes_apagadas"].content) == {"D_C"}
     assert len(drawn["setas_numeradas"].content) == 14 > int(allowed.sum()) == 10
+
+
+@pytest.mark.guards("01.s31", "03.s62", "03.s64")
+def test_each_token_looks_at_itself_and_each_row_adds_up_to_one():
+    x = torch.randn(5, 4, generator=seeded())
+    for mask in (None, causal_mask(5)):
+        _, a = attention(x, x, x, mask)
+        assert (a.diagonal() > 0).all()
+        torch.testing.assert_close(a.sum(-1), torch.ones(5))
+        assert math.isclose(a.sum(), 5, rel_tol=1e-5), "all entries together add up to the number of tokens"
+    assert a[0, 0] == 1, "itself is all that the first token has"

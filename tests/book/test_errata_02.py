@@ -99,6 +99,8 @@ def test_the_cat_computed_to_the_end():
     assert (a.argmax(-1) == 3).all(), "every word looks at the longest vector"
     shuffled = X[[3, 1, 2, 0]]
     assert (attention(shuffled, shuffled, shuffled)[1].argmax(-1) == 0).all(), "wherever it stands"
+    apart = torch.tensor([[1.0, 0], [0, 2]])
+    assert attention(apart, apart, apart)[1].argmax(-1).tolist() == [0, 1], "not so in other directions"
 
 
 # Corruption

@@ -159,7 +159,7 @@ def test_caozinho_and_caezinhos_share_no_first_piece():
     assert greedy_wordpiece("cãezinhos", pieces).tokens == ["[UNK]"]
 
 
-@pytest.mark.guards("03.s30")
+@pytest.mark.guards("02.s64", "03.s30")
 def test_sentencepiece_is_a_library_and_unigram_an_algorithm():
     assert {"Unigram", "WordPiece"} <= set(dir(models)) and "SentencePiece" not in dir(models)
 
@@ -226,6 +226,13 @@ def test_a_masked_model_gives_a_distribution_too():
     torch.testing.assert_close(probabilities.sum(-1), torch.ones(1, 4))
 
 
+@pytest.mark.guards("03.s59")
+def test_the_larger_bert_is_larger_than_gpt_1():
+    base, large, gpt = (count(preset(name)).total for name in ("bert-base", "bert-large", "gpt-1"))
+    assert base < gpt < 335_000_000 < large
+    assert (preset("bert-large").layers, preset("bert-large").d) == (24, 1024)
+
+
 # Diagrams
 
 
@@ -234,7 +241,13 @@ DRAW = """async (text) => {
 }"""
 
 
-@pytest.mark.guards("01.s9", "03.s21", "03.s28")
+BOXES = """async (text) => {
+    const {svg} = await mermaid.render("figura", text);
+    return new DOMParser().parseFromString(svg, "text/html").querySelectorAll("g.node").length
+}"""
+
+
+@pytest.mark.guards("01.s9", "01.s32", "03.s21", "03.s28")
 def test_mermaid_refuses_the_diagrams_of_the_documents(page, book_url):
     tokens = example("01.2").inputs["tokens"]
     arrows = [f"{t}[{t}] --> {u}_{t}({u})" for i, t in enumerate(tokens) for u in tokens[: i + 1]]
@@ -249,3 +262,7 @@ def test_mermaid_refuses_the_diagrams_of_the_documents(page, book_url):
     ]:
         assert page.evaluate(DRAW, good) == "drawn"
         assert "rror" in page.evaluate(DRAW, bad)
+    painted = example("01.2").figures["relacoes_apagadas"].content
+    styles = "\n".join(f"style {name} fill:#ddd" for name in painted)
+    boxes = [page.evaluate(BOXES, text) for text in (ten_arrows.format("0"), ten_arrows.format("0") + "\n" + styles)]
+    assert boxes[1] - boxes[0] == len(painted), "each name that is painted and not drawn is a box of its own"

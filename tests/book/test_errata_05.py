@@ -87,3 +87,11 @@ def test_standardizing_gives_a_linear_classifier_nothing_new():
     x, W, b = normal(0, 50, 6), normal(1, 3, 6), normal(2, 3)
     mu, sigma = x.mean(0), x.std(0, correction=0)
     torch.testing.assert_close(standardize(x) @ W.T + b, x @ (W / sigma).T + (b - W @ (mu / sigma)))
+
+
+@pytest.mark.guards("05.s50")
+def test_what_is_drawn_on_the_cpu_does_not_meet_tokens_elsewhere():
+    tokens = torch.ones(2, 3, dtype=torch.long, device="meta")  # any device that is not the CPU
+    with pytest.raises(RuntimeError, match="device"):
+        _ = torch.rand(tokens.shape).lt(0.15) * (tokens != PAD)
+    assert (torch.rand(tokens.shape, device=tokens.device).lt(0.15) * (tokens != PAD)).shape == (2, 3)

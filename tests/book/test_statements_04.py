@@ -44,10 +44,12 @@ def test_convex_in_probabilities_and_logits_without_a_minimum_and_not_in_weights
 @pytest.mark.guards("04.s10")
 @pytest.mark.statement("teo-convexidade")
 @given(st.floats(0.6, 0.99))
-def test_two_weights_have_two_minima_with_a_ridge_between(share):
+def test_the_loss_of_two_weights_rises_between_two_of_its_minima(share):
     def f(a, b):
         z = torch.tensor(a * b, dtype=torch.float64)
         return -share * torch.sigmoid(z).log() - (1 - share) * torch.sigmoid(-z).log()
 
     m = math.sqrt(math.log(share / (1 - share)))
     assert math.isclose(f(m, m), f(-m, -m)) and f(0.0, 0.0) > f(m, m)
+    assert math.isclose(f(2 * m, m / 2), f(m, m)), "all of a hyperbola is as low"
+    assert f(0.1, 0.1) < f(0.0, 0.0) < f(0.1, -0.1), "the origin is a saddle"

@@ -42,6 +42,7 @@ def test_the_first_impossible_word_ends_it_for_good():
     assert alive[:, :2].all() and not alive[:, 2:].any()
 
 
+@pytest.mark.guards("04.s18")
 def test_an_untrained_model_soon_writes_the_impossible_but_no_special_token(untrained):
     written = write(untrained, 50, 12, seeded(1))
     assert written.shape == (50, 12)
@@ -50,6 +51,8 @@ def test_an_untrained_model_soon_writes_the_impossible_but_no_special_token(untr
     assert torch.equal(written == PAD, ended), "padding stands after the end and nowhere else"
     alive = possible_so_far(PORTUGUESE, written)
     assert alive[:, 3].double().mean() < 0.5 and not (~alive[:, :-1] & alive[:, 1:]).any()
+    with_teacher = 1 - impossible_mass(untrained, PORTUGUESE, TRUE).mean()
+    assert alive[:, -1].double().mean() < with_teacher, "mistakes pile up without the teacher"
 
 
 def test_impossible_mass_is_what_the_exact_distribution_excludes(untrained):
