@@ -47,7 +47,7 @@ def label_ids_of_outputs(app: Sphinx, doctree: nodes.document) -> None:
     for output in doctree.findall(nodes.raw):
         for name in re.findall(r'<tr id="(errata-[\w-]+)"', output.astext()):
             title = name.removeprefix("errata-").replace("-", ".")
-            app.env.domains.standard_domain.note_hyperlink_target(name, app.env.docname, name, title)
+            app.env.get_domain("std").note_hyperlink_target(name, app.env.docname, name, title)
 
 
 def disconnect(app: Sphinx, event: str, module: str, *names: str) -> None:

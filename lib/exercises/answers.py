@@ -23,7 +23,7 @@ LARGEST = 50 * 2**20  # a notebook's file, in bytes
 NOT_FOUND, BROKEN, TO_READ, BLANK = "não encontrado", "falhou", "a ler", "em branco"
 INVITATION = "*Escreva aqui a sua resposta.*"  # what the cell of an open question says at first
 LATE, LEFT = "a célula não terminou a tempo", "a célula encerrou o processo em que rodava"
-OLD = "o arquivo é um caderno de formato antigo: abra-o no JupyterLab, salve-o e envie-o de novo"
+OLD = "o arquivo é um notebook de formato antigo: abra-o no JupyterLab, salve-o e envie-o de novo"
 
 
 class Mark(NamedTuple):
@@ -43,20 +43,20 @@ def cells_of(file: bytes) -> list[dict]:
     try:
         notebook = json.loads(file.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ValueError("o arquivo não é um caderno: o texto não está em UTF-8") from None
+        raise ValueError("o arquivo não é um notebook: o texto não está em UTF-8") from None
     except ValueError as error:
         where = f"na linha {error.lineno}" if isinstance(error, json.JSONDecodeError) else "em um número"
-        raise ValueError(f"o arquivo não é um caderno, ou está cortado: o JSON quebra {where}") from None
+        raise ValueError(f"o arquivo não é um notebook, ou está cortado: o JSON quebra {where}") from None
     except RecursionError:
-        raise ValueError("o arquivo não é um caderno: o JSON tem níveis demais") from None
+        raise ValueError("o arquivo não é um notebook: o JSON tem níveis demais") from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         old = isinstance(notebook, dict) and "worksheets" in notebook
-        raise ValueError(OLD if old else "o arquivo não é um caderno: não tem células")
+        raise ValueError(OLD if old else "o arquivo não é um notebook: não tem células")
     plain = []
     for cell in cells:
         if not isinstance(cell, dict):
-            raise ValueError("o arquivo não é um caderno: uma célula não é um objeto")
+            raise ValueError("o arquivo não é um notebook: uma célula não é um objeto")
         source = cell.get("source", "")
         source = "".join(map(str, source)) if isinstance(source, list) else str(source)
         plain.append({"id": str(cell.get("id", "")), "kind": cell.get("cell_type"), "source": source})
@@ -67,7 +67,7 @@ def grade_cells(cells: list[dict]) -> Iterator[Mark]:
     """The marks of a notebook, one after the other: one for each exercise of the chapters that it holds."""
     wanted = _exercises_in(cells)
     if not wanted:
-        raise ValueError("o caderno não tem nenhum exercício do curso")
+        raise ValueError("o notebook não tem nenhum exercício do curso")
     apart, failures = _run(cells, {e.answer for e in wanted if e.answer})
     with apart:
         for exercise in wanted:
@@ -181,11 +181,11 @@ def _mark(exercise: Exercise, apart: Forked | Threaded, failures: dict[str, str]
     try:
         if exercise.answer not in apart.ask("names", seconds=CELL_SECONDS):
             what = "a função" if exercise.kind == CODE else "o nome"
-            return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no caderno")
+            return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no notebook")
         with apart.fork(exercise.answer, seconds=CELL_SECONDS) as answer:
             verdict = checker_of(exercise).judge(answer, exercise.answer)
     except NoReply:
-        return Mark(exercise.name, BROKEN, "o processo do caderno deixou de responder")
+        return Mark(exercise.name, BROKEN, "o processo do notebook deixou de responder")
     return Mark(exercise.name, verdict.status, verdict.text if verdict.mistake else "")
 
 

@@ -24,14 +24,14 @@ def check_mlm_labels(student: Student) -> None:
     ]
     for ids, selected in (fixed, *drawn):
         student.expect(
-            student(ids=ids, escolhidas=selected),
+            student(ids=ids, selecionadas=selected),
             torch.where(selected, ids, IGNORE_INDEX),
             em_toda_parte=ids,
             invertida=torch.where(selected, IGNORE_INDEX, ids),
             zero=torch.where(selected, ids, 0),
             menos_um=torch.where(selected, ids, -1),
             marcas=torch.where(selected, 1, IGNORE_INDEX),
-            so_as_escolhidas=ids[selected],
+            so_as_selecionadas=ids[selected],
         )
 
 
@@ -58,7 +58,7 @@ def check_select_positions(student: Student) -> None:
     got = draw(long, 0.15, _seeded(1))
     require(isinstance(got, Tensor) and got.shape == long.shape, "forma", "um tensor da forma de ids", got)
     require(got.dtype == torch.bool, "dtype", "booleanos", got)
-    require(not got[long < 4].any(), "especiais", "nenhum token especial escolhido", got)
+    require(not got[long < 4].any(), "especiais", "nenhum token especial selecionado", got)
     rate = got[long > 3].double().mean().item()
     require(abs(rate - 0.85) > 0.02, "comparacao", "15% das palavras", f"{rate:.1%} das palavras")
     require(abs(rate - 0.15) < 0.02, "taxa", "15% das palavras", f"{rate:.1%} das palavras")
@@ -74,7 +74,7 @@ def check_corrupt(student: Student) -> None:
     require, words, mask_id = student.require, torch.arange(5, 1005), 4
 
     def draw(ids: Tensor, selected: Tensor, g: torch.Generator) -> Tensor:
-        return student(ids=ids, escolhidas=selected, mask_id=mask_id, palavras=words, gerador=g)
+        return student(ids=ids, selecionadas=selected, mask_id=mask_id, palavras=words, gerador=g)
 
     ids = torch.tensor([[2, 7, 5, 9, 6, 3]])
     student.expect(
@@ -85,7 +85,7 @@ def check_corrupt(student: Student) -> None:
     got = draw(ids, selected, _seeded(3))
     require(isinstance(got, Tensor) and got.shape == ids.shape, "forma", "um tensor da forma de ids", got)
     require(not got.is_floating_point() and got.dtype != torch.bool, "dtype", "inteiros", got)
-    require(torch.equal(got[~selected], ids[~selected]), "fora", "só as escolhidas mudam", got)
+    require(torch.equal(got[~selected], ids[~selected]), "fora", "só as selecionadas mudam", got)
     old, new = ids[selected], got[selected]
     _expect_shares(student, old, new, mask_id)
     replaced = new[(new != mask_id) & (new != old)]
@@ -106,7 +106,7 @@ def _expect_every_word(student: Student) -> None:
     """Another [MASK] and a handful of scattered words: each of them comes up, the first and the last too."""
     require, words, ids = student.require, torch.tensor([11, 40, 23]), torch.full((50, 100), 70)
     every = torch.ones_like(ids, dtype=torch.bool)
-    got = student(ids=ids, escolhidas=every, mask_id=99, palavras=words, gerador=_seeded(4))
+    got = student(ids=ids, selecionadas=every, mask_id=99, palavras=words, gerador=_seeded(4))
     found = got.unique().tolist()
     listed = f"ids {show(found)}"
     require(99 in found, "mask_fixo", "mask_id = 99 na maior parte", listed)
@@ -210,7 +210,7 @@ check_unchanged_share = number_checker(
     sobre_o_texto=0.01875,
 )
 check_masked_share = number_checker(
-    "masked_share", 0.12, digits=3, so_escolhidas=0.15, so_mask=0.8, percentual=12.0
+    "masked_share", 0.12, digits=3, so_selecionadas=0.15, so_mask=0.8, percentual=12.0
 )
 
 

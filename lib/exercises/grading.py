@@ -101,7 +101,7 @@ def grade_notebook(path: Path, name: str, seconds: float = SECONDS) -> Report:
         try:
             process.communicate(file, timeout=seconds)
         except subprocess.TimeoutExpired:
-            late = f"o caderno não terminou em {seconds:.0f} segundos"
+            late = f"o notebook não terminou em {seconds:.0f} segundos"
         finally:
             _kill_session(process.pid, tag)
             process.wait()
@@ -155,7 +155,7 @@ def _report(name: str, code: int, answer: bytes) -> Report:
                 return Report(name, marks, str(told["problem"]))
             marks.append(Mark(*map(str, told["mark"])))
     how = f"morto pelo sinal {-code}" if code < 0 else f"código {code}"
-    return Report(name, marks, f"o processo do caderno terminou antes do fim ({how})")
+    return Report(name, marks, f"o processo do notebook terminou antes do fim ({how})")
 
 
 def notebooks_in(folder: Path) -> list[Path]:

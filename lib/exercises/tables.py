@@ -14,7 +14,7 @@ from lib.files import write_atomically
 def write_csv(reports: list[Report], path: Path) -> None:
     """One row per notebook and exercise. A cell that a spreadsheet would take for a formula is quoted."""
     table = csv.writer(text := io.StringIO(newline=""))
-    table.writerow(["caderno", "capítulo", "exercício", "situação", "detalhe"])
+    table.writerow(["notebook", "capítulo", "exercício", "situação", "detalhe"])
     titles = {e.name: (e.chapter, e.title) for e in all_exercises()}
     for report in reports:
         if report.problem:
@@ -50,7 +50,7 @@ def write_html(reports: list[Report], path: Path) -> None:
         name, problem = html.escape(report.notebook), html.escape(report.problem)
         summary.append((f'<a href="#n{i}">{name}</a>', f"{report.right} de {report.checked}", problem))
         sections += f'<h2 id="n{i}">{name}</h2><p>{problem}</p>{_marks(report)}'
-    overview = _table(("caderno", "certos", "problema"), summary)
+    overview = _table(("notebook", "certos", "problema"), summary)
     page = (
         f'<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Correção</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>'

@@ -20,8 +20,9 @@ def renormalised_weight() -> Figures:
 
 
 def share_of_mask() -> Figures:
-    mask, changed = BERT_CHANNEL.mask, RATE * (1 - BERT_CHANNEL.keep)
-    return dict(masked=RATE * mask, of_the_selected=mask, selected=RATE, changed=changed)
+    rate, mask = 0.4, BERT_CHANNEL.mask
+    changed = rate * (1 - BERT_CHANNEL.keep)
+    return dict(masked=rate * mask, of_the_selected=mask, selected=rate, changed=changed)
 
 
 def two_draws() -> Figures:
@@ -32,7 +33,7 @@ def two_draws() -> Figures:
 
 
 def no_selection() -> Figures:
-    n = 6
+    n = 4
     return dict(n=n, rate=RATE, none=(1 - RATE) ** n, summed=1 - n * RATE, one=1 - RATE, never=0)
 
 
@@ -45,5 +46,5 @@ def where_the_loss_counts() -> Figures:
 
 
 def nsp_loss() -> Figures:
-    p = 0.1
+    p = 0.3
     return dict(p=p, loss=-math.log(1 - p), if_next=-math.log(p), coin=math.log(2))

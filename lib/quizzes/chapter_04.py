@@ -9,7 +9,7 @@ from lib.quizzes.question import Figures
 
 
 def surprise_in_bits() -> Figures:
-    p = 0.125
+    p = 0.0625
     nats = -math.log(p)
     return dict(p=p, bits=to_bits(nats), nats=nats, missing=1 - p, decimal=-math.log10(p))
 
@@ -31,7 +31,7 @@ def perplexity_of_bits() -> Figures:
 
 
 def gradient() -> Figures:
-    p = torch.tensor([0.3, 0.5, 0.2], dtype=torch.float64)
+    p = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64)
     u = p.log().requires_grad_()
     (gradients,) = torch.autograd.grad(cross_entropy(u[None], torch.tensor([0])), u)
     gradient = gradients[0].item()

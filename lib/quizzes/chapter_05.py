@@ -48,8 +48,13 @@ def multilingual_vocabulary() -> Figures:
 
 
 def span_length() -> Figures:
-    mean = float((span_lengths() * torch.arange(1, LONGEST_SPAN + 1)).sum())
-    return dict(p=SPAN_P, longest=LONGEST_SPAN, mean=mean, uncut=1 / SPAN_P, uniform=(1 + LONGEST_SPAN) / 2)
+    p, longest = 2 * SPAN_P, LONGEST_SPAN // 2
+    mean = float((span_lengths(p, longest) * torch.arange(1, longest + 1)).sum())
+    return dict(p=p, longest=longest, mean=mean, uncut=1 / p, uniform=(1 + longest) / 2)
+
+
+def anisotropy() -> Figures:
+    return dict(background=0.78, pair=0.79)
 
 
 def standardising() -> Figures:

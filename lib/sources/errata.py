@@ -157,7 +157,7 @@ def _example_details(c: Comparison) -> str:
     """An example's figures, folded under its name and verdict."""
     summary = f"Exemplo {c.id}, {example(c.id).title}: <strong>{c.verdict}</strong>"
     inputs = [f"{name} = {value}" for name, value in example(c.id).inputs.items()]
-    given = ["<p>Dados</p>", _box(inputs)] if inputs else []
+    given = ["<p>Dados</p>", _box(inputs, "inputs")] if inputs else []
     parts = [*given, *map(_verdict_html, c.verdicts)]
     return f'<details class="errata"><summary>{summary}</summary>\n' + "\n".join(parts) + "\n</details>"
 
@@ -170,8 +170,8 @@ def _verdict_html(v: Verdict) -> str:
     return text + (_box([line[4:] for line in body]) if body else "")
 
 
-def _box(lines: list[str]) -> str:
-    return '<pre tabindex="0">' + escape("\n".join(lines)) + "</pre>"
+def _box(lines: list[str], kind: str = "figures") -> str:
+    return f'<pre class="{kind}" tabindex="0">' + escape("\n".join(lines)) + "</pre>"
 
 
 def _row(id: str, name: str, where: str, printed: str, right: str) -> str:

@@ -264,5 +264,8 @@ def test_mermaid_refuses_the_diagrams_of_the_documents(page, book_url):
         assert "rror" in page.evaluate(DRAW, bad)
     painted = example("01.2").figures["relacoes_apagadas"].content
     styles = "\n".join(f"style {name} fill:#ddd" for name in painted)
-    boxes = [page.evaluate(BOXES, text) for text in (ten_arrows.format("0"), ten_arrows.format("0") + "\n" + styles)]
+    boxes = [
+        page.evaluate(BOXES, text)
+        for text in (ten_arrows.format("0"), ten_arrows.format("0") + "\n" + styles)
+    ]
     assert boxes[1] - boxes[0] == len(painted), "each name that is painted and not drawn is a box of its own"

@@ -13,7 +13,6 @@ from lib.losses import cross_entropy, cross_entropy_of, kl
 from lib.presets import preset
 from lib.sources import AGREES, compare, example
 from lib.tokenizer import Tokenizer
-from tests.randomness import seeded
 
 SUN = example("04.2").inputs
 RIGHT = SUN["vocabulario"].index(SUN["alvo"])

@@ -1,4 +1,4 @@
-"""What the documents announce or misspell, and the book has or spells right: guards of entries of the errata."""
+"""What the documents announce or misspell, and the book has or spells right: guards of the errata."""
 
 import re
 

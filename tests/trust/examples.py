@@ -1,8 +1,8 @@
 """Each numerical example of the documents is computed in cells of its own chapter, tagged `source:01.3`.
 
 Together, such cells print every figure of the example as `lib.sources.recompute` gives it, to the digits of
-the document but no finer than a thousandth. They compute it in the open: a figure typed into its own cell does
-not count, and the comparison with the documents is the errata's.
+the document but no finer than a thousandth. They compute it in the open: a figure typed into its own cell
+does not count, and the comparison with the documents is the errata's.
 """
 
 import ast

@@ -1,19 +1,33 @@
 """The chapters compute every example of the documents; the errata alone compares, and shows everything."""
 
+import re
+
 import pytest
 
 from lib.sources import example_ids, recompute
 from lib.sources.catalog import DATA
+from lib.sources.errata import load_statements
 from tests.trust.examples import problems
 from tests.trust.made_up import code, page
 from tests.trust.pages import chapters, read_page
 from tests.trust.sources import rendered, stored_errata
+from trust.notebooks import printed_text
 
 
 def test_every_example_is_computed_in_a_tagged_cell_of_its_chapter():
     assert len(example_ids()) == 18
     found = problems([read_page(path) for path in chapters()])
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", chapters(), ids=lambda path: path.name)
+def test_a_chapter_speaks_of_the_documents_once_and_links_to_the_errata(path):
+    page = read_page(path)
+    told = [block.text for block in page.blocks]
+    told += [f"{cell['source']}\n{printed_text(cell)}" for cell in page.code_cells()]
+    text = "\n".join(told)
+    assert len(re.findall(r"\bnotas\b", text)) <= 1
+    assert path.name[:2] not in load_statements() or f"<errata-{path.name[:2]}>" in text
 
 
 def test_the_errata_page_shows_every_document_and_statement():

@@ -3,14 +3,14 @@
 import torch
 
 
-def rotulos_mlm(ids, escolhidas):
-    """Rótulos com a forma de ids: o token original onde escolhidas é True,
+def rotulos_mlm(ids, selecionadas):
+    """Rótulos com a forma de ids: o token original onde selecionadas é True,
     -100 no resto."""
     ignorados = torch.full_like(ids, -100)
-    return torch.where(escolhidas, ids, ignorados)
+    return torch.where(selecionadas, ids, ignorados)
 
 
-def escolher_posicoes(ids, especiais, taxa, gerador):
+def selecionar_posicoes(ids, especiais, taxa, gerador):
     """Booleano com a forma de ids: cada posição com probabilidade taxa, nunca
     um token especial."""
     sorteio = torch.rand(ids.shape, generator=gerador)
@@ -18,13 +18,13 @@ def escolher_posicoes(ids, especiais, taxa, gerador):
     return normal & (sorteio < taxa)
 
 
-def corromper(ids, escolhidas, mask_id, palavras, gerador):
-    """Cópia de ids em que as escolhidas viram [MASK] (80%), palavra sorteada
+def corromper(ids, selecionadas, mask_id, palavras, gerador):
+    """Cópia de ids em que as selecionadas viram [MASK] (80%), palavra sorteada
     (10%) ou ficam (10%)."""
     u = torch.rand(ids.shape, generator=gerador)
     indices = torch.randint(len(palavras), ids.shape, generator=gerador)
     novos = torch.where(u < 0.8, mask_id, torch.where(u < 0.9, palavras[indices], ids))
-    return torch.where(escolhidas, novos, ids)
+    return torch.where(selecionadas, novos, ids)
 
 
 def montar_par(a, b, cls_id, sep_id):

@@ -98,7 +98,7 @@ def test_the_last_definition_counts_and_ids_are_not_needed():
     [
         (b"", "vazio"),
         (b"  \n", "vazio"),
-        (b"<html>", "não é um caderno, ou está cortado: o JSON quebra na linha 1"),
+        (b"<html>", "não é um notebook, ou está cortado: o JSON quebra na linha 1"),
         (nbformat.writes(new_notebook(cells=cells(1))).encode()[:-50], "cortado: o JSON quebra na linha"),
         (b"[1, 2]", "não tem células"),
         (b'{"cells": 3}', "não tem células"),
@@ -176,11 +176,11 @@ def test_a_folder_of_hostile_notebooks(tmp_path, monkeypatch, capsys):
     unreadable(tmp_path / "unreadable")
     assert main(["grade", str(tmp_path), "--jobs=2", "--seconds=90", f"--out={tmp_path / 'out'}"]) == 0
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "grades.csv").read_text(encoding="utf-8"))))
-    by_book = {name: [r for r in rows if r["caderno"] == name] for name in {r["caderno"] for r in rows}}
+    by_book = {name: [r for r in rows if r["notebook"] == name] for name in {r["notebook"] for r in rows}}
     assert len(by_book) == 2 + len(HOSTILE) + len(UNREADABLE), by_book.keys()
     assert [r["situação"] for r in by_book["ana/01_masking.ipynb"]] == [RIGHT] * 6 + [TO_READ]
     assert by_book["ana/01_masking.ipynb"][-1]["detalhe"].startswith("Na última")
-    assert "não é um caderno" in by_book["ana/broken.ipynb"][0]["detalhe"]
+    assert "não é um notebook" in by_book["ana/broken.ipynb"][0]["detalhe"]
     for name, problem in UNREADABLE.items():
         (row,) = by_book[f"unreadable/{name}"]
         assert row["situação"] == BROKEN and problem in row["detalhe"], row
@@ -230,7 +230,7 @@ def test_file_names_are_only_names(tmp_path, capsys):
     assert main(["grade", str(tmp_path), "--jobs", "2"]) == 0
     with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    names = {row["caderno"] for row in rows}
+    names = {row["notebook"] for row in rows}
     assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb"}
     assert {row["detalhe"] for row in rows} == {"não é um arquivo comum"}
     assert "script" not in tags(tmp_path / "grades.html")
@@ -272,7 +272,7 @@ def test_a_notebook_out_of_time_leaves_no_process_behind(tmp_path, monkeypatch):
     notebook = filled()
     answer_cell(notebook, 1).source = STAYS.format(marker=str(marker))
     report = grade_notebook(write(notebook, tmp_path / "x.ipynb"), "x.ipynb", seconds=1)
-    assert report.problem == "o caderno não terminou em 1 segundos"
+    assert report.problem == "o notebook não terminou em 1 segundos"
     for pid in map(int, marker.read_text().split()):
         assert_ends(pid)
 

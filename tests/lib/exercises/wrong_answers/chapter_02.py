@@ -99,7 +99,7 @@ WRONG = {
         ("zero", lambda ids, c: ids * c),
         ("menos_um", lambda ids, c: ids.masked_fill(~c, -1)),
         ("marcas", lambda ids, c: torch.full_like(ids, -100).masked_fill(c, 1)),
-        ("so_as_escolhidas", lambda ids, c: torch.masked_select(ids, c)),
+        ("so_as_selecionadas", lambda ids, c: torch.masked_select(ids, c)),
         ("altera_entrada", lambda ids, c: ids.masked_fill_(~c, -100)),
         ("dtype", lambda ids, c: torch.where(c, ids.float(), -100.0)),
         ("valor", lambda ids, c: ids.masked_fill(~c, 100)),
@@ -177,7 +177,7 @@ WRONG = {
         ("valor", lambda t, p, o: _spans(t, p, o + 1)),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
-    "masked_share": dict(so_escolhidas=0.15, so_mask=0.8, percentual=12, valor_a_mao=0.135),
+    "masked_share": dict(so_selecionadas=0.15, so_mask=0.8, percentual=12, valor_a_mao=0.135),
     "unchanged_share": dict(
         so_mantidas=0.1, so_sorteadas=0.025, todas_as_sorteadas=0.2, sobre_o_texto=0.15 * 0.125
     ),
