@@ -6,6 +6,7 @@ does not count, and the comparison with the documents is the errata's.
 """
 
 import ast
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -97,12 +98,15 @@ def _numbers_end(figure: PrintedValue, wanted: list, text: str, start: int) -> i
 def _agrees(match: re.Match, computed: float, unit: Decimal) -> bool:
     """True where a printed number is the computed one, to as many digits as it must show."""
     number, percent = match.groups()
-    if "inf" in number:
+    if "inf" in number or math.isinf(computed):
         return float(number) == computed
     shown = Decimal(number).scaleb(-2) if percent else Decimal(number)
     step = Decimal(1).scaleb(int(shown.as_tuple().exponent))
-    away = abs(float(shown) - computed)
-    return away < 1e-9 or (step <= max(unit, FINEST) and away <= float(step) / 2 + 1e-9 and unit > 0)
+    away, coarsest = abs(float(shown) - computed), max(unit, FINEST)
+    if away < 1e-9 or unit == 0:
+        return away < 1e-9
+    finer = step <= coarsest and away <= float(step) / 2 + 1e-9
+    return finer or shown == Decimal(computed).quantize(coarsest)  # 0.120 may be printed as 0.12
 
 
 def _tokens_end(wanted: list, text: str, start: int) -> int | None:
