@@ -1,11 +1,13 @@
 """The figures in the quiz of chapter 1: causal masking."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 
 from lib.attention import attention, causal_mask, softmax
 from lib.experiments.wrong_masks import mistaken_weights
+from lib.losses import conditional_entropy
 from lib.numbers import pt
 from lib.quizzes.question import Figures
 
@@ -17,7 +19,7 @@ def allowed_pairs() -> Figures:
 
 
 def one_row() -> Figures:
-    row, d_k = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64), 4
+    row, d_k = torch.tensor([1.0, 4.0, 2.0], dtype=torch.float64), 4
     scaled = row / math.sqrt(d_k)
     of_the_first, weight = softmax(scaled[:2])
     mistakes = dict(unscaled=softmax(row[:2])[1], unmasked=softmax(scaled)[1], of_the_first=of_the_first)
@@ -43,6 +45,13 @@ def perturbing_a_token() -> Figures:
 
     moved = [i + 1 for i in range(n) if not torch.equal(stack(x)[i], stack(other)[i])]
     return dict(n=n, changed=changed, moved=_list(moved), before=_list(range(1, changed + 1)))
+
+
+def price_of_the_mask() -> Figures:
+    verbs, nouns = ("dorme", "come"), ("gato", "cão")
+    sentences: dict[Sequence[str], float] = {("o", noun, verb): 1 / 4 for noun in nouns for verb in verbs}
+    floor, informed = conditional_entropy(sentences, 1, [0]), conditional_entropy(sentences, 1, [0, 2])
+    return dict(price=floor - informed, floor=floor, both=math.log(len(sentences)), half=floor / 2)
 
 
 def memory() -> Figures:

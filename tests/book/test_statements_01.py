@@ -47,9 +47,10 @@ def test_in_a_stack_of_causal_layers_each_output_depends_on_its_past_and_on_noth
     weights = normal(seed, depth, 4, d, d)
 
     def stack(x, mask):
+        first = x  # read again by every layer: a residual sum may reach back to any earlier one
         for w_q, w_k, w_v, w_f in weights:
             x = x + attention(x @ w_q, x @ w_k, x @ w_v, mask)[0]
-            x = torch.nn.functional.layer_norm(x + torch.tanh(x @ w_f), (d,))
+            x = torch.nn.functional.layer_norm(x + torch.tanh(x @ w_f) + first, (d,))
         return x
 
     def reached(mask):

@@ -38,6 +38,15 @@ def test_forgotten_and_zeroed_masks_leak_the_future(kind):
     assert (a[FUTURE] > 0).all() and torch.allclose(a.sum(-1), torch.ones(5))
 
 
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_changing_the_last_token_betrays_every_mistake_at_the_first_but_the_hidden_diagonal(kind):
+    """What the quiz of chapter 1 says of this probe."""
+    other, v = S.clone(), torch.randn(5, 3, generator=seeded())
+    other[0, -1] += 1  # the key of another last token; its value changes too
+    seen = mistaken_weights(kind, S)[0] @ v, mistaken_weights(kind, other)[0] @ torch.cat([v[:-1], -v[-1:]])
+    assert torch.equal(*seen) == (kind == "diagonal")
+
+
 def test_no_mistake_equals_another_one():
     weights = [mistaken_weights(kind, S) for kind in MISTAKES]
     assert all(not torch.allclose(a, b) for i, a in enumerate(weights) for b in weights[:i])

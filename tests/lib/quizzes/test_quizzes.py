@@ -19,9 +19,10 @@ ALL = [question for chapter in CHAPTERS for question in questions(chapter)]
 # Right answers worked out by hand, with pencil, logarithms and the source papers: chapter, words, answer.
 BY_HAND = [
     ("01", "Com 6 tokens", "21"),
-    ("01", "A segunda linha", "0,622"),  # e^1 / (e^0.5 + e^1)
+    ("01", "A segunda linha", "0,818"),  # e^2 / (e^0.5 + e^2)
     ("01", "por zero", "0,119"),  # 1 / (e^2 + 1)
     ("01", "posição 3", "As das posições 3, 4 e 5."),
+    ("01", "o gato dorme", "0,000 nats"),  # ln 2 - ln 2
     ("01", "2048 tokens", "16 MiB"),
     ("02", "segundo token", "0,40"),
     ("02", "que fração", "32%"),
