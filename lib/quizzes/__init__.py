@@ -12,14 +12,14 @@ from pathlib import Path
 
 from lib.quizzes.question import Choice, Question, ask, filled, right, wrong
 
-CHAPTERS = ("01", "02", "03", "04", "05")
+CHAPTERS = ("00", "01", "02", "03", "04", "05")
 
 __all__ = ["CHAPTERS", "Choice", "Question", "ask", "questions", "right", "wrong"]
 
 
 @cache
 def questions(chapter: str) -> tuple[Question, ...]:
-    """The questions of a chapter, "01" to "05"."""
+    """The questions of a chapter, "00" (the diagnostic) to "05"."""
     if chapter not in CHAPTERS:
         raise ValueError(f"chapter must be one of {', '.join(CHAPTERS)}, got {chapter!r}")
     module = import_module(f"lib.quizzes.chapter_{chapter}")

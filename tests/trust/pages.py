@@ -28,4 +28,4 @@ def notebooks() -> list[Path]:
 
 def chapters() -> list[Path]:
     """The notebooks that mirror a source document."""
-    return [path for path in notebooks() if re.match(r"\d\d_", path.name)]
+    return [path for path in notebooks() if re.match(r"0[1-5]_", path.name)]

@@ -18,6 +18,11 @@ MODULES = sorted(Path(quizzes.__file__).parent.glob("chapter_*.py"))
 ALL = [question for chapter in CHAPTERS for question in questions(chapter)]
 # Right answers worked out by hand, with pencil, logarithms and the source papers: chapter, words, answer.
 BY_HAND = [
+    ("00", "ln 2 e ln 6", "0,75"),  # 6 / (2 + 6)
+    ("00", "0,25 à palavra", "1,39"),  # 2 ln 2
+    ("00", "dado honesto", "1,79"),  # ln 6
+    ("00", "x @ w", "`(2, 4)`"),
+    ("00", "comparadas com", "12"),
     ("01", "Com 6 tokens", "21"),
     ("01", "A segunda linha", "0,818"),  # e^2 / (e^0.5 + e^2)
     ("01", "por zero", "0,119"),  # 1 / (e^2 + 1)
@@ -77,7 +82,7 @@ def test_there_is_one_module_per_chapter():
 
 
 def test_an_unknown_chapter_is_named():
-    with pytest.raises(ValueError, match="chapter must be one of 01, 02, 03, 04, 05, got '1'"):
+    with pytest.raises(ValueError, match="chapter must be one of 00, 01, 02, 03, 04, 05, got '1'"):
         questions("1")
 
 
