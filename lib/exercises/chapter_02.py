@@ -210,7 +210,7 @@ check_unchanged_share = number_checker(
     sobre_o_texto=0.01875,
 )
 check_masked_share = number_checker(
-    "masked_share", 0.12, digits=3, so_selecionadas=0.15, so_mask=0.8, percentual=12.0
+    "masked_share", 0.24, digits=3, so_selecionadas=0.4, so_mask=0.6, percentual=24.0
 )
 
 

@@ -30,7 +30,7 @@ BY_HAND = [
     ("01", "o gato dorme", "0,000 nats"),  # ln 2 - ln 2
     ("01", "2048 tokens", "16 MiB"),
     ("02", "segundo token", "0,40"),
-    ("02", "que fração", "32%"),
+    ("02", "Que fração de *todos*", "32%"),
     ("02", "entre os que", "81%"),
     ("02", "nenhum ser", "52%"),  # 0.85^4
     ("02", "não* seguidas", "0,357"),

@@ -177,7 +177,7 @@ WRONG = {
         ("valor", lambda t, p, o: _spans(t, p, o + 1)),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
-    "masked_share": dict(so_selecionadas=0.15, so_mask=0.8, percentual=12, valor_a_mao=0.135),
+    "masked_share": dict(so_selecionadas=0.4, so_mask=0.6, percentual=24, valor_a_mao=0.32),
     "unchanged_share": dict(
         so_mantidas=0.1, so_sorteadas=0.025, todas_as_sorteadas=0.2, sobre_o_texto=0.15 * 0.125
     ),
@@ -201,6 +201,6 @@ RIGHT = {
         lambda t, p, o: _spans(t, p, o),
         lambda t, p, o: torch.tensor(_spans(t, p, o)),
     ],
-    "masked_share": [0.12, 0.15 * 0.8],
+    "masked_share": [0.24, 0.4 * 0.6],
     "unchanged_share": [0.125, 1 / 8],
 }
