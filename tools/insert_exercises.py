@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lib.exercises.answers import INVITATION
@@ -22,7 +23,6 @@ from lib.files import write_atomically
 from tools.console import ROOT, fail, step
 
 BOOK = ROOT / "book"
-FILES = {int(path.name[:2]): path for path in sorted(BOOK.glob("0[1-5]_*.ipynb"))}
 TEACHERS = BOOK / "teachers.md"
 TABLE = re.compile(r"(?<=<!-- exercises -->\n).*?(?=<!-- /exercises -->)", re.DOTALL)
 HEAD = "| exercício | tipo | minutos | objetivo | depende de |\n| --- | --- | --- | --- | --- |\n"
@@ -36,6 +36,22 @@ INTRODUCTION = """\
 Abra o capítulo com `make lab`, complete cada resposta onde está `...  # sua vez` e execute a célula: o
 verificador diz se está certo e, se não estiver, com que engano a resposta se parece. Há dicas em dois níveis,
 e a solução vem dobrada; tente antes de abrir."""
+
+
+def pages_by_chapter() -> dict[int, list[Path]]:
+    """The pages of each chapter with exercises, in order: its own notebook, and its sections in _toc.yml."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    files = [[page["file"] for page in (chapter, *chapter.get("sections", ()))] for chapter in chapters]
+    return {
+        int(pages[0][5:7]): [ROOT / f"{page}.ipynb" for page in pages]
+        for pages in files
+        if re.match("book/0[1-5]_", pages[0])
+    }
+
+
+PAGES = pages_by_chapter()
+FILES = {chapter: pages[-1] for chapter, pages in PAGES.items()}  # the exercises close a chapter
 
 
 def prefix(chapter: int) -> str:
@@ -125,8 +141,8 @@ def chapter_text(path: Path) -> str:
 def teachers_text(page: str) -> str:
     """The teachers' page with its tables made anew from the catalogue."""
     made = ""
-    for chapter, path in FILES.items():
-        made += f"\n### {{doc}}`{path.stem}`\n\n{HEAD}"
+    for chapter, (entry, *_) in PAGES.items():
+        made += f"\n### {{doc}}`{entry.stem}`\n\n{HEAD}"
         for e in exercises(chapter):
             row = (f"{{ref}}`{e.label}` {e.title}", KINDS[e.kind], WORDS[e.minutes], e.goal, e.needs)
             made += f"| {' | '.join(row)} |\n"

@@ -18,10 +18,12 @@ __all__ = ["CHAPTERS", "Choice", "Question", "ask", "questions", "right", "wrong
 
 
 @cache
-def questions(chapter: str) -> tuple[Question, ...]:
-    """The questions of a chapter, "00" (the diagnostic) to "05"."""
+def questions(chapter: str, *names: str) -> tuple[Question, ...]:
+    """The questions of a chapter, "01" to "05": all of them, or those that one of its pages names."""
     if chapter not in CHAPTERS:
         raise ValueError(f"chapter must be one of {', '.join(CHAPTERS)}, got {chapter!r}")
     module = import_module(f"lib.quizzes.chapter_{chapter}")
     tables = tomllib.loads(Path(__file__).with_name(f"chapter_{chapter}.toml").read_text(encoding="utf-8"))
-    return tuple(filled(table, getattr(module, name, dict)()) for name, table in tables.items())
+    if unknown := [name for name in names if name not in tables]:
+        raise ValueError(f"names must be questions of chapter {chapter}, got {', '.join(unknown)}")
+    return tuple(filled(tables[name], getattr(module, name, dict)()) for name in names or tables)

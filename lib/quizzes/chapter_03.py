@@ -24,5 +24,5 @@ def attention_parameters() -> Figures:
 
 
 def spread_of_a_score() -> Figures:
-    d_k = 100
+    d_k = 144
     return dict(d_k=d_k, deviation=math.sqrt(d_k), divided=1, square=d_k**2)

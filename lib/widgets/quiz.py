@@ -35,9 +35,9 @@ class Quiz(CourseWidget):
     answers = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)
 
 
-def quiz(chapter: str) -> Quiz:
-    """The quiz of a chapter: `quiz("01")`."""
-    return quiz_of(chapter, questions(chapter))
+def quiz(chapter: str, *names: str) -> Quiz:
+    """The quiz of a chapter, `quiz("01")`, or of a page that asks some of its questions, by their names."""
+    return quiz_of(chapter, questions(chapter, *names))
 
 
 def quiz_of(chapter: str, asked: Sequence[Question]) -> Quiz:

@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup, NavigableString, Tag
 
 from tools.console import ROOT
+from tools.insert_exercises import PAGES as PAGES_OF
 
 BUILT = ROOT / "_build" / "html"
 # Collected when the tests are; an empty book is reported by test_the_book_has_its_pages.
@@ -177,14 +178,21 @@ def test_the_page_declares_its_language(page):
     assert soup(page).html["lang"] == "pt-BR"
 
 
-def test_statements_are_numbered_by_chapter():
-    titles = {
+@pytest.mark.parametrize(("chapter", "pages"), PAGES_OF.items())
+def test_statements_are_numbered_by_chapter(chapter, pages):
+    """Through all the pages of a chapter: no number comes twice, and none is left out."""
+    titles = [
         " ".join(title.get_text().split())
-        for title in soup("book/01_masking.html").select("div.admonition.proof[id] > .admonition-title")
-    }
-    assert titles, "chapter 1 has no statements"
-    named = r"(?:Teorema|Lema|Corolário|Proposição|Observação|Definição) 1\.\d+(?: \(.+\))?"
-    assert [title for title in titles if not re.fullmatch(named, title)] == []
+        for path in pages
+        for title in soup(f"book/{path.stem}.html").select("div.admonition.proof[id] > .admonition-title")
+    ]
+    assert titles, f"chapter {chapter} has no statements"
+    kinds = "Teorema|Lema|Corolário|Proposição|Observação|Definição"
+    found = [re.fullmatch(rf"({kinds}) {chapter}\.(\d+)(?: \(.+\))?", title) for title in titles]
+    assert all(found), [title for title, named in zip(titles, found, strict=True) if not named]
+    for kind in {named[1] for named in found}:
+        numbers = [int(named[2]) for named in found if named[1] == kind]
+        assert numbers == [*range(1, len(numbers) + 1)], f"{kind} {chapter}.x: {numbers}"
 
 
 def test_the_copy_button_speaks_portuguese(book_dir):

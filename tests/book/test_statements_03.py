@@ -54,6 +54,19 @@ def test_shuffling_tokens_only_shuffles_the_outputs(seed, n):
         assert not torch.allclose(shuffled, layer(x, causal_mask(n))[order]), "the causal mask sees the order"
 
 
+@pytest.mark.statement("obs-layer-norm")
+@given(SEEDS, st.integers(2, 40), st.floats(0.01, 100), st.floats(-100, 100))
+def test_layer_norm_forgets_mean_and_scale_and_nothing_else(seed, d, a, b):
+    x = normal(seed, d)
+    norm = torch.nn.LayerNorm(d, eps=0, dtype=torch.float64)
+    y = norm(x)
+    torch.testing.assert_close(y.mean().item(), 0.0, atol=1e-9, rtol=0)
+    torch.testing.assert_close(y.var(correction=0).item(), 1.0, atol=1e-9, rtol=0)
+    torch.testing.assert_close(norm(a * x + b), y, atol=1e-6, rtol=0)
+    torch.testing.assert_close(norm(-x), -y)
+    assert torch.equal(y.argsort(), x.argsort()), "the order of the coordinates stays"
+
+
 ALPHABET = "abcãçé"
 WORDS = st.text(ALPHABET, min_size=1, max_size=30)
 

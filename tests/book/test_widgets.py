@@ -14,12 +14,17 @@ from tests.browser.chromium import DESKTOP, PHONE, axe_violations, change_look, 
 from tests.lib.widgets.cases import CASES
 from tests.lib.widgets.cases.quiz import QuizPage, at, plain
 from tests.lib.widgets.shared import ROOTS, STATE
+from tools.insert_exercises import FILES, PAGES
 
 CHAPTERS = {
     "00_before": {"page_model", "quiz"},
     "01_masking": {"mask_explorer", "quiz"},
     "02_mlm": {"mlm_corruption", "page_model", "quiz"},
-    "03_bert_encoders": {"mask_explorer", "wordpiece_steps", "real_attention", "parameter_counter", "quiz"},
+    "03_bert_encoders": {"mask_explorer", "quiz"},
+    "03_bert_block": {"quiz"},
+    "03_subwords": {"wordpiece_steps", "quiz"},
+    "03_sizes": {"parameter_counter", "quiz"},
+    "03_attention": {"real_attention", "quiz"},
     "04_cross_entropy": {"cross_entropy_bars", "quiz"},
     "05_encoder_only": {"sense_space", "quiz"},
 }
@@ -70,10 +75,10 @@ def test_book_carries_the_widgets_of_today(chapter, book_dir):
             assert fingerprint(state) == fingerprint(fresh.get_state()), "run `make notebooks`, `make book`"
 
 
-def test_every_hint_and_solution_is_folded_and_named(opened):
-    page, chapter = opened
-    number = int(chapter[:2])
-    found = [exercise for exercise in all_exercises() if exercise.chapter == number]
+@pytest.mark.parametrize("number", FILES)
+def test_every_hint_and_solution_is_folded_and_named(number, book_url, page):
+    load(page, f"{book_url}/book/{FILES[number].stem}.html")
+    found = exercises(number)
     for name in ("Primeira dica", "Segunda dica"):
         expect(page.get_by_role("button", name=name, exact=True, expanded=False)).to_have_count(len(found))
     for exercise in found:
@@ -84,10 +89,24 @@ def test_every_hint_and_solution_is_folded_and_named(opened):
         expect(solution.locator(":scope > *").nth(1)).to_be_hidden()
 
 
+def texts_of(quiz: dict) -> list[str]:
+    """What a stored quiz asks, in its order."""
+    return [question["text"] for question in quiz["questions"]]
+
+
+@pytest.mark.parametrize("number", PAGES)
+def test_the_pages_of_a_chapter_ask_each_of_its_questions_once(number, book_dir):
+    stems = [path.stem for path in PAGES[number] if path.stem in CHAPTERS]
+    quizzes = [state for stem in stems for state in stored_states(stem, QuizPage.widget)]
+    asked = [text for quiz in quizzes for text in texts_of(quiz)]
+    assert asked == [question.text for question in questions(f"{number:02}")]
+
+
 def test_every_link_of_the_result_leads_to_its_section(opened):
     page, chapter = opened
-    [state], asked = stored_states(chapter, QuizPage.widget), questions(chapter[:2])
+    [state] = stored_states(chapter, QuizPage.widget)
     quiz = QuizPage(page.locator(".cw-quiz"), state)
+    asked = [question for question in questions(chapter[:2]) if question.text in texts_of(state)]
     for i, question in enumerate(asked):
         quiz.answer(i, at(question, False))
     sections = list(dict.fromkeys(question.section for question in asked))

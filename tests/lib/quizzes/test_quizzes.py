@@ -36,8 +36,8 @@ BY_HAND = [
     ("02", "não* seguidas", "0,357"),
     ("03", "gatinho", "`gat` `##inho`"),
     ("03", "com vieses", "2362368"),
-    ("03", "desvio-padrão", "10"),
-    ("04", "em bits?", "4,000"),
+    ("03", "desvio-padrão", "12"),
+    ("04", "em bits?", "3,000"),
     ("04", "perda inicial", "10,3"),  # ln 30522
     ("04", "três palavras", "1,04"),  # 1.5 ln 2
     ("04", "perplexidade", "8"),
@@ -84,6 +84,13 @@ def test_there_is_one_module_per_chapter():
 def test_an_unknown_chapter_is_named():
     with pytest.raises(ValueError, match="chapter must be one of 00, 01, 02, 03, 04, 05, got '1'"):
         questions("1")
+
+
+def test_a_page_asks_the_questions_that_it_names_and_an_unknown_one_is_named():
+    order, mask = questions("03", "order", "the_mask_that_stays")
+    assert order == questions("03")[1] and mask == questions("03")[3]
+    with pytest.raises(ValueError, match="names must be questions of chapter 03, got no_such, nor_this"):
+        questions("03", "no_such", "order", "nor_this")
 
 
 def test_explanations_of_a_question_differ():
@@ -216,8 +223,8 @@ def test_luck_is_the_binomial_distribution():
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_section_to_read_again_is_a_heading_of_the_chapter(chapter):
-    [path] = BOOK.glob(f"{chapter}_*.ipynb")
-    text = "\n\n".join(block.text for block in read_page(path).blocks)
+    pages = [read_page(path) for path in BOOK.glob(f"{chapter}_*.ipynb")]
+    text = "\n\n".join(block.text for page in pages for block in page.blocks)
     headings = re.findall(r"^#{1,4} (.+?)\s*$", re.sub(r"(?ms)^```.*?^```", "", text), re.MULTILINE)
     assert {question.section for question in questions(chapter)} <= set(headings)
     assert len({question.section for question in questions(chapter)}) >= 4, "the quiz covers the chapter"
