@@ -37,7 +37,7 @@ BY_HAND = [
     ("03", "gatinho", "`gat` `##inho`"),
     ("03", "com vieses", "2362368"),
     ("03", "desvio-padrão", "12"),
-    ("04", "em bits?", "3,000"),
+    ("04", "em bits?", "4,000"),
     ("04", "perda inicial", "10,3"),  # ln 30522
     ("04", "três palavras", "1,04"),  # 1.5 ln 2
     ("04", "perplexidade", "8"),
