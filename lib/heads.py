@@ -5,6 +5,8 @@ vector (B, d); those that judge tokens read every position. `MaskedLM` is what B
 `CausalLM` what GPT is, `FineTuned` an encoder with any other head.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -58,6 +60,16 @@ class MaskedLM(nn.Module):
         """Mean cross-entropy over the selected positions, those whose label is not IGNORE_INDEX."""
         checks.labels_of(ids, labels, self.encoder.config.vocab_size, IGNORE_INDEX)
         return cross_entropy(self.logits(self.encoder(ids, mask, segments)), labels)
+
+
+class PairsLM(MaskedLM):
+    """BERT as it was pre-trained: the MLM head on every token, the next-sentence head on the pooled [CLS]."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        if self.encoder.pooler is None:
+            raise ValueError("config.pooler must be True: next sentence prediction reads the pooled vector")
+        self.nsp = NSPHead(config)
 
 
 class CausalLM(nn.Module):
@@ -154,9 +166,9 @@ class SpanHead(Head):
 
 
 class FineTuned(nn.Module):
-    """A pre-trained encoder under a new head, trained together."""
+    """A pre-trained encoder under a new head, trained together; `labels` are the names of its classes."""
 
-    def __init__(self, encoder: Encoder, head: Head) -> None:
+    def __init__(self, encoder: Encoder, head: Head, labels: Sequence[str] | None = None) -> None:
         super().__init__()
         checks.instance("encoder", encoder, Encoder)
         if not isinstance(getattr(head, "pooled", None), bool):
@@ -165,7 +177,10 @@ class FineTuned(nn.Module):
             raise ValueError(f"{type(head).__name__} reads the pooled vector: build encoder with pooler=True")
         if head.W.in_features != encoder.config.d:
             raise ValueError(f"head reads d={head.W.in_features} numbers, encoder gives d={encoder.config.d}")
+        if labels is not None and len(set(labels)) != head.W.out_features:
+            raise ValueError(f"labels must name {head.W.out_features} different classes, got {list(labels)}")
         self.encoder, self.head = encoder, head
+        self.labels = None if labels is None else tuple(labels)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None):
         hidden = self.encoder(ids, mask, segments)

@@ -5,8 +5,10 @@ the real modules. Llama 3 is here only to be counted: its blocks differ (grouped
 feed-forward, RMSNorm, no biases, an unembedding of its own), so it has a configuration of its own.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Self
+
+from torch import nn
 
 from lib import checks
 from lib.encoder import Config
@@ -41,14 +43,24 @@ class Count:
         return type(self)(**{name: n - theirs[name] for name, n in self.parts().items()})
 
 
-def count(config: Config, *, mlm_head: bool = False) -> Count:
-    """Parameters of `Encoder(config)`, with those that the MLM head adds if `mlm_head`.
+def count(model: Config | nn.Module, *, mlm_head: bool = False) -> Count:
+    """Parameters of a model, part by part; of a configuration, those of `Encoder(config)`, with those that
+    the MLM head adds if `mlm_head`.
 
     The head's unembedding is the token table again (tied), so it is not counted twice. Nothing here reads
     `config.causal`: hiding the future adds and removes no parameter.
     """
-    checks.instance("config", config, Config, 'use preset("bert-base"), for instance')
-    checks.flag("mlm_head", mlm_head)
+    config = getattr(getattr(model, "encoder", model), "config", model)
+    config = checks.instance("model", config, Config, 'a model, or preset("bert-base"), for instance')
+    parts = count_encoder(config, checks.flag("mlm_head", mlm_head))
+    if not isinstance(model, nn.Module):
+        return parts
+    return replace(
+        parts, head=sum(p.numel() for p in model.parameters()) - count_encoder(config, False).total
+    )
+
+
+def count_encoder(config: Config, mlm_head: bool) -> Count:
     d, d_ff, layers = config.d, config.d_ff, config.layers
     norm = 2 * d  # a gain and a bias per number
     norms = 2 * layers + config.embedding_norm + config.pre_norm

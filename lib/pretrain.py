@@ -33,7 +33,7 @@ from lib.training.loop import Trainer, hold_out, train
 from lib.training.objectives import OBJECTIVES, predictions
 from lib.training.processes import World, joined
 from lib.training.recipes import PLANS, Plan
-from lib.training.saved import save_model
+from lib.weights import save
 
 RUNS = Path("_build/runs")
 HELD_OUT_SEED = -1  # no run may have it
@@ -248,9 +248,8 @@ def pretrain(options: argparse.Namespace, world: World) -> int:
         return STOPPED
     if world.leads:
         dtype = torch.float16 if options.half else torch.float32
-        save_model(folder / "model", trainer.objective, data.source.vocabulary, dtype)
-        if data.tokenizer:
-            data.tokenizer.save(folder / "model" / "tokenizer.json")
+        tokenizer = data.tokenizer or Tokenizer.of_words(data.source.vocabulary)
+        save(folder / "model", trainer.objective.model, tokenizer, dtype)
     say(f"Pronto: o modelo está em {folder / 'model'}, a curva em {folder / 'log.jsonl'}.")
     return 0
 

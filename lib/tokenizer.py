@@ -14,6 +14,7 @@ the two equal. Accents are kept unless `strip_accents` says otherwise: "avó" an
 ['o', 'gatinho', 'corre', 'rapidamente']
 """
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,11 +27,12 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
 from lib import checks
-from lib.files import package_folder
-from lib.vocabulary import SPECIAL_TOKENS, Vocabulary, pad
+from lib.files import package_folder, write_atomically
+from lib.vocabulary import SPECIAL_TOKENS, Vocabulary, pad, special_tokens_of
 
 CONTINUES = "##"  # marks a piece that continues a word
 LONGEST_WORD = 100  # characters; BERT reads a longer word as [UNK]
+JSON, VOCAB = "tokenizer.json", "vocab.txt"
 
 
 class Lookup(NamedTuple):
@@ -129,6 +131,16 @@ class Tokenizer:
         self._library = _pipeline(model, lowercase, strip_accents)
 
     @classmethod
+    def of_words(cls, vocabulary: Sequence[str]) -> "Tokenizer":
+        """One token per word, as it stands between spaces: for a grammar, whose words are all known."""
+        tokens = _with_special_tokens(vocabulary)
+        pipeline = library.Tokenizer(
+            models.WordLevel({t: i for i, t in enumerate(tokens)}, unk_token="[UNK]")
+        )
+        pipeline.normalizer, pipeline.pre_tokenizer = normalizers.NFC(), pre_tokenizers.WhitespaceSplit()
+        return cls._of(_framed(pipeline))
+
+    @classmethod
     def train(
         cls,
         texts: Iterable[str],
@@ -173,21 +185,37 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | Path) -> "Tokenizer":
-        """Read a tokenizer.json, one that `save` wrote or that came with a BERT model."""
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"path must name a tokenizer.json, and there is no file {path}")
+        """Read a tokenizer.json, one that `save` wrote or that came with a model, or the folder of a model.
+
+        A folder from before there was a tokenizer.json, such as BERTimbau's, holds BERT's vocab.txt instead.
+        """
+        path = Path(path)
+        if path.is_dir():
+            path = next((path / name for name in (JSON, VOCAB) if (path / name).is_file()), path / JSON)
+        if not path.is_file():
+            raise FileNotFoundError(f"path must name a {JSON}, and there is no file {path}")
         try:
-            loaded = library.Tokenizer.from_file(str(path))
+            loaded = _from_vocab(path) if path.name == VOCAB else library.Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more precise
             raise ValueError(f"{path} is not a tokenizer that can be read: {error}") from None
-        if not isinstance(loaded.model, models.WordPiece):
-            raise ValueError(f"{path} holds a {type(loaded.model).__name__} tokenizer, expected WordPiece")
-        if missing := [token for token in SPECIAL_TOKENS if loaded.token_to_id(token) is None]:
+        ids = loaded.get_vocab()
+        if missing := [token for token in special_tokens_of(ids) if token not in ids]:
             raise ValueError(f"{path} lacks the special tokens {missing}")
+        if sorted(ids.values()) != list(range(len(ids))):
+            raise ValueError(f"{path} must number its {len(ids)} tokens 0, 1, 2, ..., and it leaves some out")
         loaded.no_padding()  # a file may ask for both; here the caller does, by call
         loaded.no_truncation()
+        return cls._of(loaded)
+
+    @classmethod
+    def is_in(cls, folder: str | Path) -> bool:
+        """Does a folder hold the files of a tokenizer?"""
+        return any((Path(folder) / name).is_file() for name in (JSON, VOCAB))
+
+    @classmethod
+    def _of(cls, pipeline: library.Tokenizer) -> "Tokenizer":
         tokenizer = cls.__new__(cls)
-        tokenizer._library = loaded
+        tokenizer._library = pipeline
         return tokenizer
 
     @classmethod
@@ -204,7 +232,16 @@ class Tokenizer:
         """Write a tokenizer.json, which `load` and other libraries read."""
         if not Path(path).parent.is_dir():
             raise FileNotFoundError(f"path must lie in a folder that exists, got {path}")
-        self._library.save(str(path))
+        write_atomically(Path(path), self.to_json())
+
+    def to_json(self) -> str:
+        return self._library.to_str(pretty=True)
+
+    @property
+    def special_names(self) -> dict[str, str]:
+        """The special tokens under the names that transformers has for them."""
+        names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+        return dict(zip(names, self.vocabulary.special_tokens, strict=True))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -277,13 +314,35 @@ def _pipeline(model: models.WordPiece, lowercase: bool, strip_accents: bool) -> 
     pipeline.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
     pipeline.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     pipeline.decoder = decoders.WordPiece(prefix=CONTINUES)
-    if model.token_to_id("[CLS]") is not None:  # a model yet to be trained has no ids
-        pipeline.add_special_tokens(list(SPECIAL_TOKENS))
-        pipeline.post_processor = processors.TemplateProcessing(
-            single="[CLS]:0 $A:0 [SEP]:0",
-            pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
-            special_tokens=[(token, model.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
-        )
+    # A model yet to be trained has no ids.
+    return pipeline if model.token_to_id("[CLS]") is None else _framed(pipeline)
+
+
+def _framed(pipeline: library.Tokenizer) -> library.Tokenizer:
+    """With the special tokens, and a text between [CLS] and [SEP]."""
+    pipeline.add_special_tokens(list(SPECIAL_TOKENS))
+    pipeline.post_processor = processors.TemplateProcessing(
+        single="[CLS]:0 $A:0 [SEP]:0",
+        pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+        special_tokens=[(token, pipeline.token_to_id(token)) for token in ("[CLS]", "[SEP]")],
+    )
+    return pipeline
+
+
+def _from_vocab(path: Path) -> library.Tokenizer:
+    """BERT's own tokenizer, from its list of tokens and the settings beside it."""
+    tokens = Vocabulary(path.read_text(encoding="utf-8").splitlines())
+    settings, beside = {}, path.with_name("tokenizer_config.json")
+    if beside.is_file():
+        settings = json.loads(beside.read_text(encoding="utf-8"))
+    pipeline = _pipeline(
+        models.WordPiece(tokens.ids, unk_token="[UNK]"), lowercase=False, strip_accents=False
+    )
+    pipeline.normalizer = normalizers.BertNormalizer(
+        lowercase=settings.get("do_lower_case", True),
+        strip_accents=settings.get("strip_accents"),
+        handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
+    )
     return pipeline
 
 

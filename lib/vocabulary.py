@@ -11,7 +11,7 @@
 ['[CLS]', 'a', 'manga', '[SEP]', 'madura', '[SEP]']
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
 
 import torch
@@ -23,6 +23,12 @@ from lib import checks
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # Their ids where they come first, as in every vocabulary that the course makes (published ones differ).
 PAD, UNK, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
+ROBERTA_TOKENS = ("<pad>", "<unk>", "<s>", "</s>", "<mask>")  # the same five in RoBERTa and those after it
+
+
+def special_tokens_of(tokens: Container[str]) -> tuple[str, ...]:
+    """Which of the two ways to write the special tokens these have."""
+    return ROBERTA_TOKENS if "[CLS]" not in tokens and "<mask>" in tokens else SPECIAL_TOKENS
 
 
 class Vocabulary(tuple[str, ...]):
@@ -56,35 +62,40 @@ class Vocabulary(tuple[str, ...]):
             raise KeyError(f"token {token!r} is not in the vocabulary of {len(self)} tokens")
         return self.ids[token]
 
+    @cached_property
+    def special_tokens(self) -> tuple[str, ...]:
+        """[PAD], [UNK], [CLS], [SEP], [MASK], or how RoBERTa writes them."""
+        return special_tokens_of(self.ids)
+
     @property
     def pad_id(self) -> int:
-        return self.id_of("[PAD]")
+        return self.id_of(self.special_tokens[PAD])
 
     @property
     def unk_id(self) -> int:
-        return self.id_of("[UNK]")
+        return self.id_of(self.special_tokens[UNK])
 
     @property
     def cls_id(self) -> int:
-        return self.id_of("[CLS]")
+        return self.id_of(self.special_tokens[CLS])
 
     @property
     def sep_id(self) -> int:
-        return self.id_of("[SEP]")
+        return self.id_of(self.special_tokens[SEP])
 
     @property
     def mask_id(self) -> int:
-        return self.id_of("[MASK]")
+        return self.id_of(self.special_tokens[MASK])
 
     @cached_property
     def special_ids(self) -> tuple[int, ...]:
-        """The ids of the special tokens, in the order of SPECIAL_TOKENS."""
-        return tuple(self.ids[token] for token in SPECIAL_TOKENS if token in self.ids)
+        """The ids of the special tokens, in the order of `special_tokens`."""
+        return tuple(self.ids[token] for token in self.special_tokens if token in self.ids)
 
     @cached_property
     def is_special(self) -> Tensor:
         """(V,) True at the special tokens."""
-        return torch.tensor([token in SPECIAL_TOKENS for token in self], dtype=torch.bool)
+        return torch.tensor([token in self.special_tokens for token in self], dtype=torch.bool)
 
     @cached_property
     def ordinary_ids(self) -> Tensor:

@@ -8,9 +8,9 @@ The files are what `make model` leaves here, in float16: the command, its seed a
 
 from pathlib import Path
 
-from lib import checks
+from lib import checks, weights
 from lib.corpus import PORTUGUESE
-from lib.training import Masked, MaskedPairs, load_model
+from lib.training import Masked, MaskedPairs
 
 FOLDER = Path(__file__).parent
 KINDS = {"masked": Masked, "pairs": MaskedPairs}
@@ -18,7 +18,7 @@ KINDS = {"masked": Masked, "pairs": MaskedPairs}
 
 def load(name: str) -> Masked:
     """A model with its heads, in float32 and evaluation mode; its tokens are those of `PORTUGUESE`."""
-    objective, tokens = load_model(FOLDER / checks.one_of("name", name, KINDS))
-    if tokens != PORTUGUESE.vocabulary:
+    model, tokenizer = weights.load(FOLDER / checks.one_of("name", name, KINDS))
+    if tokenizer is None or tokenizer.vocabulary != PORTUGUESE.vocabulary:
         raise ValueError(f"the tokens of the model {name!r} are not the grammar's: run make model")
-    return checks.instance("objective", objective, KINDS[name])
+    return KINDS[name](checks.instance("model", model, KINDS[name].kind)).eval()

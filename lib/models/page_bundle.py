@@ -10,7 +10,7 @@ import json
 from functools import lru_cache
 
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor
 
 from lib import models
@@ -30,8 +30,7 @@ def model() -> MaskedLM:
 def bundle() -> dict:
     """Plain data for JavaScript: settings, words, and one safetensors file (base64) with all the numbers."""
     config = model().encoder.config
-    weights = load_file(models.FOLDER / "masked" / "model.safetensors")
-    tensors = {name.removeprefix("model."): tensor for name, tensor in weights.items()}
+    tensors = {name: tensor.half() for name, tensor in model().state_dict().items()}  # as in the file
     return {
         "layers": config.layers,
         "heads": config.heads,

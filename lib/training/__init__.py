@@ -7,7 +7,6 @@ loop         the step, evaluation, log, progress bar
 checkpoint   what a run that was stopped goes on from
 shortcuts    the same loss and gradients for less work (`tied`: one gradient for the token table)
 processes    the group that torchrun starts
-saved        finished models on disk
 fine_tuning  a pre-trained encoder under a new head
 examples     labelled sentences as the tensors that fine-tuning reads
 """
@@ -18,9 +17,8 @@ from lib.training.loop import HeldOut, Trainer, evaluate, hold_out, read_log, tr
 from lib.training.objectives import OBJECTIVES, Masked, MaskedPairs, NextWord, predictions
 from lib.training.optimizers import Recipe
 from lib.training.processes import World, joined
-from lib.training.saved import load_model, save_model
 
 __all__ = ["Batch", "GrammarSource", "TextSource", "World", "joined"]
 __all__ += ["OBJECTIVES", "Masked", "MaskedPairs", "NextWord", "predictions"]
 __all__ += ["HeldOut", "Recipe", "Trainer", "evaluate", "hold_out", "read_log", "train"]
-__all__ += ["accuracy", "fine_tune", "labelled", "load_model", "predict", "save_model"]
+__all__ += ["accuracy", "fine_tune", "labelled", "predict"]

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from lib.corpus import Grammar, next_word, pair_posterior, posterior
 from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
 from lib.encoder import Config
-from lib.heads import CausalLM, MaskedLM, NSPHead
+from lib.heads import CausalLM, MaskedLM, PairsLM
 from lib.losses import IGNORE_INDEX
 from lib.pairs import IS_NEXT
 from lib.training.data import Batch, Source, generator
@@ -23,12 +23,23 @@ FLOOR_ROWS = 256  # sentences whose exact posteriors are held in memory at a tim
 
 
 class Objective(nn.Module):
-    """What the three have in common. `terms` names the parts of the loss."""
+    """What the three have in common. `terms` names the parts of the loss.
 
+    It starts from a configuration, with fresh weights, or goes on from a model of its `kind`.
+    """
+
+    kind: type[MaskedLM | CausalLM]
     terms: tuple[str, ...]
     model: MaskedLM | CausalLM
     causal = False
     pooler = False
+
+    def __init__(self, start: Config | MaskedLM | CausalLM) -> None:
+        super().__init__()
+        if not isinstance(start, Config | self.kind):
+            told = f"a Config or a {self.kind.__name__}, got {type(start).__name__}"
+            raise TypeError(f"start must be {told}")
+        self.model = self.kind(start) if isinstance(start, Config) else start
 
     def draw(self, source: Source, step: int) -> Batch:
         raise NotImplementedError
@@ -53,18 +64,19 @@ class Masked(Objective):
     from that share to `rate`. Each sentence then teaches more words (Wettig 2023). Evaluation is at `rate`.
     """
 
+    kind = MaskedLM
     terms = ("mlm",)
     model: MaskedLM
 
     def __init__(
         self,
-        config: Config,
+        start: Config | MaskedLM,
         rate: float = 0.15,
         channel: Channel = BERT_CHANNEL,
         early: tuple[float, int] | None = None,
     ):
-        super().__init__()
-        self.model, self.rate, self.channel, self.early = MaskedLM(config), rate, channel, early
+        super().__init__(start)
+        self.rate, self.channel, self.early = rate, channel, early
 
     def rate_at(self, step: int) -> float:
         """The share of words hidden at a step of training; in evaluation mode, always `rate`."""
@@ -104,14 +116,10 @@ class Masked(Objective):
 class MaskedPairs(Masked):
     """BERT's two exercises at once: masked words in [CLS] A [SEP] B [SEP], and does B follow A?"""
 
+    kind = PairsLM
     terms = ("mlm", "nsp")
+    model: PairsLM
     pooler = True
-
-    def __init__(self, config: Config, *options, **named):
-        super().__init__(config, *options, **named)
-        if self.model.encoder.pooler is None:
-            raise ValueError("config.pooler must be True: next sentence prediction reads the pooled vector")
-        self.nsp = NSPHead(config)
 
     def draw(self, source: Source, step: int) -> Batch:
         pairs = source.pairs(step)
@@ -131,7 +139,7 @@ class MaskedPairs(Masked):
         encoder = self.model.encoder
         hidden = hidden_at(encoder, batch.ids, wanted, batch.real, batch.segments, table=table)  # (M + B, d)
         is_cls = (torch.arange(wanted.shape[1]) == 0).expand(wanted.shape)[wanted]
-        scores = self.nsp(pooler(hidden[is_cls][:, None]))  # (B, 2)
+        scores = self.model.nsp(pooler(hidden[is_cls][:, None]))  # (B, 2)
         nsp = F.cross_entropy(scores, is_next, reduction="sum")
         return torch.stack([self.word_loss(hidden[~is_cls], batch.labels[selected], table), nsp])
 
@@ -146,13 +154,10 @@ class MaskedPairs(Masked):
 class NextWord(Objective):
     """GPT's exercise: every token after [CLS], [SEP] included, from those on its left."""
 
+    kind = CausalLM
     terms = ("causal",)
     model: CausalLM
     causal = True
-
-    def __init__(self, config: Config):
-        super().__init__()
-        self.model = CausalLM(config)
 
     def draw(self, source: Source, step: int) -> Batch:
         ids = source.sentences(step)

@@ -13,7 +13,7 @@ from tokenizers import models
 from transformers import AutoTokenizer
 
 from lib.tokenizer import Lookup, Tokenizer, Word, greedy_wordpiece
-from lib.vocabulary import SPECIAL_TOKENS
+from lib.vocabulary import ROBERTA_TOKENS, SPECIAL_TOKENS
 from tests.refusals import refuses
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS
@@ -248,7 +248,13 @@ def test_bad_files_are_named(tmp_path):
         Tokenizer.load(broken)
     for content, message in (
         ("{}", r"broken\.json is not a tokenizer"),
-        (Library(models.BPE()).to_str(), "holds a BPE tokenizer, expected WordPiece"),
+        (Library(models.BPE({"a": 0, "b": 2}, [])).to_str(), "lacks the special tokens"),
+        (
+            Library(
+                models.BPE({**{token: i for i, token in enumerate(ROBERTA_TOKENS)}, "a": 9}, [])
+            ).to_str(),
+            r"must number its 6",
+        ),
         (
             Library(models.WordPiece({UNK: 0, PAD: 1}, unk_token=UNK)).to_str(),
             r"lacks the special tokens \['\[CLS\]', '\[SEP\]', '\[MASK\]'\]",

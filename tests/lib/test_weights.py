@@ -14,9 +14,10 @@ from safetensors.torch import load_file, save_file
 
 from lib import weights
 from lib.attention import Trace
+from lib.files import package_folder
 from lib.heads import MaskedLM
 from lib.presets import preset
-from lib.weights import antiberty, causal_lm_from, encoder_from, masked_lm_from, minilm, package_folder
+from lib.weights import antiberty, causal_lm_from, encoder_from, masked_lm_from, minilm
 from tests.randomness import seeded
 from tests.reference import ARCHITECTURES, SENTENCES, batch, ours, reference
 
@@ -254,7 +255,8 @@ def test_a_damaged_file_is_named(folder, change, message):
         ({"num_hidden_layers": 4}, "missing encoder.layer.3"),
         ({"num_hidden_layers": 2}, "left over encoder.layer.2"),
         ({"vocab_size": None}, "vocab_size must be an integer"),
-        ({"hidden_size": MISSING}, "lacks 'hidden_size'"),
+        ({"hidden_size": MISSING}, r"asks for \(61, 768\)"),
+        ({"model_type": MISSING, "architectures": MISSING}, "model_type must be one of bert"),
     ],
 )
 def test_a_wrong_configuration_is_named(folder, settings_change, message):

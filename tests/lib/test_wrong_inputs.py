@@ -138,7 +138,7 @@ def cases():
     wrong = {"vocabulary": OBJECT, "max_length": (*COUNT[1:], 4), "pairs": (None, 5, [])}
     yield pairs.pair_batch, {"pairs": PAIRS, "vocabulary": VOCABULARY}, wrong
 
-    yield parameters.count, {"config": SMALL}, {"config": OBJECT, "mlm_head": (None, *FLAG)}
+    yield parameters.count, {"model": SMALL}, {"model": OBJECT, "mlm_head": (None, *FLAG)}
     yield parameters.count_llama, {"config": parameters.LLAMA_3["llama-3-8b"]}, {"config": (*OBJECT, SMALL)}
     wrong = {"model": (*OBJECT, mlm), "ids": (*INTEGERS, IDS[:, :0]), "new": COUNT}
     drawn = {"temperature": (None, "x", NAN, -1, math.inf, 1e-45), "generator": SOURCE}

@@ -22,8 +22,9 @@ from safetensors.torch import load_file
 
 from lib import pretrain
 from lib.tokenizer import Tokenizer
-from lib.training import load_model, read_log
+from lib.training import read_log
 from lib.training.checkpoint import Checkpoints
+from lib.weights import load
 from tests.toy import TOY_TEXT
 from tools.console import ROOT
 
@@ -213,10 +214,10 @@ def test_a_text_file_is_learnt(tmp_path, text, objective, capsys):
     name = "held_out_causal" if objective == "causal" else "held_out_mlm"
     assert told[-1][name] < told[0][name] and "floor" not in told[-1]
     tokenizer = Tokenizer.load(folder / "model" / "tokenizer.json")
-    model, words = load_model(folder / "model")
-    assert words == tokenizer.vocabulary
+    model, saved = load(folder / "model")
+    assert saved.vocabulary == (words := tokenizer.vocabulary)
     ids = tokenizer.encode_batch(["O gato dorme."]).ids
-    assert model.model(ids).shape == (*ids.shape, len(words))
+    assert model(ids).shape == (*ids.shape, len(words))
     output = capsys.readouterr().out
     assert "→" in output and "passo 60" in output
 
@@ -226,7 +227,8 @@ def test_a_tokenizer_can_be_given(tmp_path, text):
     folder = tmp_path / "run"
     options = f"--preset teste --quiet --folder {folder} --tokenizer {tmp_path / 'tokenizer.json'}"
     assert pretrain.main([str(text), *options.split()]) == 0
-    assert load_model(folder / "model")[1] == tuple(Tokenizer.load(tmp_path / "tokenizer.json").vocabulary)
+    given = Tokenizer.load(tmp_path / "tokenizer.json")
+    assert load(folder / "model").tokenizer.vocabulary == given.vocabulary
 
 
 BAD = {
