@@ -48,7 +48,7 @@ def _has_shape(x: Tensor, shape: str | Sequence[int]) -> bool:
 
 def instance(name: str, value: object, kind: type[Kind], hint: str = "") -> Kind:
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r}" + (hint and f": {hint}"))
+        raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r:.80}" + (hint and f": {hint}"))
     return value
 
 

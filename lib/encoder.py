@@ -218,7 +218,10 @@ def check_inputs(
     for name, value in {"mask": mask, "segments": segments, "positions": positions}.items():
         if value is not None:
             checks.tensor(name, value)
-    if checks.tensor("ids", ids).dim() != 2:
+    if not isinstance(ids, Tensor):
+        told = f"got {type(ids).__name__}: a text is read by lib.use.encode(model, tokenizer, text)"
+        raise TypeError(f"ids must be a tensor of shape (B, N), as in torch.tensor([encoding.ids]), {told}")
+    if ids.dim() != 2:
         raise ValueError(f"ids must have shape (B, N), one row per sentence, got {tuple(ids.shape)}")
     if positions is None and ids.shape[1] > config.max_length:
         raise ValueError(

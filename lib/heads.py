@@ -105,6 +105,10 @@ class Head(nn.Module):
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
         self.dropout = Dropout(config.dropout if self.drops else 0.0)
+        if isinstance(labels, list | tuple):
+            raise TypeError(
+                f"labels must be a number of classes, here {len(labels)}: FineTuned takes the names"
+            )
         self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
         self.apply(initialise)
 

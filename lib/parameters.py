@@ -55,9 +55,8 @@ def count(model: Config | nn.Module, *, mlm_head: bool = False) -> Count:
     parts = count_encoder(config, checks.flag("mlm_head", mlm_head))
     if not isinstance(model, nn.Module):
         return parts
-    return replace(
-        parts, head=sum(p.numel() for p in model.parameters()) - count_encoder(config, False).total
-    )
+    everything = sum(p.numel() for p in model.parameters())
+    return replace(parts, head=everything - count_encoder(config, False).total)
 
 
 def count_encoder(config: Config, mlm_head: bool) -> Count:

@@ -1,7 +1,6 @@
-"""Words in context: the vector that an encoder gives to one word of a sentence, and whether senses separate.
+"""Words in context: do the vectors of a word (`lib.use.word_vector`) tell its senses apart?
 
-A word may be several tokens; its vector is the mean of theirs. Whether two senses of a word are told apart
-is asked of cosines: are occurrences of one sense closer to each other than to those of the other?
+That is asked of cosines: are occurrences of one sense closer to each other than to those of the other?
 """
 
 from typing import NamedTuple
@@ -11,25 +10,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from lib import checks
-from lib.encoder import Encoder
-from lib.tokenizer import Tokenizer
 
 
 class Separation(NamedTuple):
     same: float  # mean cosine between different occurrences of one sense
     across: float  # mean cosine between occurrences of different senses
     neighbours: int  # occurrences whose nearest other occurrence has their sense
-
-
-@torch.no_grad()
-def word_vector(encoder: Encoder, tokenizer: Tokenizer, text: str, word: str) -> Tensor:
-    """The hidden state (d,) of the first occurrence of `word` in `text`, averaged over its subwords."""
-    encoding = tokenizer.encode(text)
-    found = next((w for w in encoding.words if w.text.lower() == word.lower()), None)
-    if found is None:
-        raise ValueError(f"word {word!r} does not occur in text {text!r}")
-    hidden = encoder(torch.tensor([encoding.ids]))[0]  # (N, d)
-    return hidden[found.start : found.stop].mean(0)  # (d,)
 
 
 def cosines(vectors: Tensor) -> Tensor:

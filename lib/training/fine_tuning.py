@@ -20,6 +20,7 @@ from lib.training.optimizers import Recipe, adamw
 from lib.vocabulary import PAD, pad
 
 ENCODER = "encoder"
+LISTS = "texts and labels in lists are learnt by lib.use.train_classifier(model, tokenizer, texts, labels)"
 
 
 class Labelled(NamedTuple):
@@ -57,6 +58,7 @@ def fine_tune(
     `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
     embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
     """
+    checks.instance("examples", examples, Labelled, LISTS)
     checks.integer("epochs", epochs, 1)
     checks.integer("batch", batch, 1)
     model = FineTuned(encoder, head).train()
@@ -153,6 +155,8 @@ def span_places(examples: Labelled) -> Tensor:
 
 def labelled(rows: Sequence[Sequence[int]], target: Tensor, pad_id: int = PAD) -> Labelled:
     """Padded `Labelled` sentences from lists of ids."""
+    if not isinstance(target, Tensor):
+        raise TypeError(f"target must be a tensor of numbers, got {type(target).__name__}: {LISTS}")
     ids = pad([torch.tensor(row) for row in rows], pad_id)
     real = torch.arange(ids.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
     return Labelled(ids, real, target)

@@ -87,9 +87,11 @@ def read_pickled(path: Path) -> dict[str, Tensor]:
     try:
         tensors = torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError as error:
-        raise UnpicklingError(f"{path} was refused, it holds more than tensors: {error}") from None
+        told = str(error).partition("\n")[0]
+        raise UnpicklingError(f"{path} was refused, it holds more than tensors: {told}") from None
     except (EOFError, IndexError, KeyError, OSError, RuntimeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged, or not a file of torch.save: {error}") from None
+        told = str(error).partition("\n")[0]
+        raise ValueError(f"{path} is damaged, or not a file of torch.save: {told}") from None
     if not isinstance(tensors, dict) or not all(isinstance(tensor, Tensor) for tensor in tensors.values()):
         raise ValueError(
             f"{path} must hold a dictionary of tensors, a state_dict, and it holds something else"

@@ -166,12 +166,13 @@ def moved(table: Tensor, config: Config) -> Tensor:
     return torch.cat([table.new_zeros(added_positions(config), table.shape[1]), table])
 
 
-def labels_of(model: Model) -> dict[str, dict]:
-    """The names of the classes, in both directions."""
+def labels_of(model: Model) -> dict[str, Any]:
+    """The names of the classes, in both directions, or at least their number."""
     if not isinstance(model, FineTuned) or not isinstance(model.head, SequenceHead | TokenHead):
         return {}
-    labels = model.labels or tuple(f"LABEL_{i}" for i in range(model.head.W.out_features))
-    return {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)}}
+    if model.labels is None:
+        return {"num_labels": model.head.W.out_features}
+    return {"id2label": dict(enumerate(model.labels)), "label2id": {x: i for i, x in enumerate(model.labels)}}
 
 
 def encoder_of(model: Model) -> Encoder:

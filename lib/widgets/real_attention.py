@@ -18,7 +18,7 @@ from lib.attention import Trace
 from lib.encoder import Encoder
 from lib.experiments.head_patterns import shares
 from lib.tokenizer import Tokenizer
-from lib.weights import minilm
+from lib.weights import real_encoder
 from lib.widgets.base import CourseWidget, Panel, encoded, in_range, one_of, picker, script_and_style, slider
 
 MASKS = {"bidirecional": "Bidirecional", "causal": "Causal"}
@@ -80,14 +80,19 @@ class RealAttention(CourseWidget):
 
 
 def real_attention(
-    sentences: Sequence[str] = SENTENCES,
+    sentences: Sequence[str] | None = None,
     *,
     mask: str = "bidirecional",
     layer: int = 1,
     head: int = 1,
     view: str = "matriz",
 ) -> Panel:
-    """The heads of MiniLM, an English model, on a few short sentences."""
+    """The heads of MiniLM, an English model, or of the reader's own BERT, on a few short sentences.
+
+    Of the course's own sentences, which MiniLM cuts into a few tokens, those that another model does too.
+    """
+    if sentences is None:
+        sentences = [text for text in SENTENCES if len(_model()[1].encode(text)) <= MAX_TOKENS]
     if isinstance(sentences, str) or not 1 <= len(sentences) <= MAX_SENTENCES:
         raise ValueError(f"sentences must be a sequence of 1 to {MAX_SENTENCES} texts, got {sentences!r}")
     shown(sentences[0], mask, layer, head)  # refuses what is out of bounds
@@ -113,7 +118,8 @@ def real_attention(
 
 @lru_cache(maxsize=1)
 def _model() -> tuple[Encoder, Tokenizer]:
-    return minilm().double(), Tokenizer.minilm()
+    encoder, tokenizer = real_encoder()
+    return encoder.double(), tokenizer
 
 
 @lru_cache(maxsize=2 * MAX_SENTENCES)  # of one widget, under both masks

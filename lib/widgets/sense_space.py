@@ -16,8 +16,7 @@ from torch import Tensor
 from lib.attention import Trace
 from lib.experiments.word_senses import Separation, cosines, separation
 from lib.geometry import anisotropy, project, standardize
-from lib.tokenizer import Tokenizer
-from lib.weights import minilm
+from lib.weights import real_encoder
 from lib.widgets.base import CourseWidget, Panel, encoded, in_range, one_of, picker, script_and_style, slider
 
 SCALES = {"cru": "Como saem do modelo", "z": "Com z-score"}
@@ -149,7 +148,8 @@ def sense_space(*, word: int = 0, layer: int | None = None, scale: str = "cru") 
 @torch.no_grad()
 def _vectors(word: int) -> tuple[Vectors, ...]:
     """One `Vectors` per layer, the embeddings first. In float64, so that every processor rounds alike."""
-    encoder, tokenizer = minilm().double(), Tokenizer.minilm()
+    encoder, tokenizer = real_encoder()
+    encoder = encoder.double()
     found, tokens = [], []
     for sentence in WORDS[word].sentences:
         encoding = tokenizer.encode(sentence)

@@ -9,13 +9,14 @@ from lib.attention import attention, softmax
 from lib.corpus import PORTUGUESE, next_sentence_posterior, paragraphs
 from lib.corruption import select_tokens
 from lib.encoder import Config, Encoder
-from lib.experiments.word_senses import cosines, separation, word_vector
+from lib.experiments.word_senses import cosines, separation
 from lib.heads import MLMHead
 from lib.losses import conditional_entropy, cross_entropy
 from lib.pairs import IS_NEXT, NOT_NEXT, next_sentence_pairs
 from lib.presets import preset
 from lib.sources import AGREES, CORRECTED, compare, example
 from lib.tokenizer import Tokenizer
+from lib.use import word_vector
 from lib.weights import minilm
 from tests.randomness import seeded
 from tools.console import ROOT

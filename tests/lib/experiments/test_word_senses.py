@@ -1,24 +1,11 @@
-"""Vectors of words in context, and how senses are told apart by cosines."""
+"""How the senses of a word are told apart by the cosines of its vectors."""
 
 import math
 
-import pytest
 import torch
 
-from lib.encoder import Config, Encoder
-from lib.experiments.word_senses import cosines, separation, word_vector
-from lib.tokenizer import Tokenizer
+from lib.experiments.word_senses import cosines, separation
 from tests.refusals import refuses
-
-TOKENIZER = Tokenizer(["o", "gat", "##inho", "dorme"])
-ENCODER = Encoder(Config(TOKENIZER.size, d=8, layers=1, heads=2, positions=16)).eval()
-
-
-@pytest.mark.guards("05.s8")
-def test_the_vector_of_a_word_is_the_mean_over_its_subwords():
-    hidden = ENCODER(torch.tensor([TOKENIZER.encode("o gatinho dorme").ids]))[0]
-    expected = (hidden[2] + hidden[3]) / 2  # [CLS] o gat ##inho dorme [SEP]
-    torch.testing.assert_close(word_vector(ENCODER, TOKENIZER, "o gatinho dorme", "gatinho"), expected)
 
 
 def test_cosines_do_not_depend_on_length():
@@ -37,7 +24,6 @@ def test_separation_leaves_a_vector_out_of_its_own_neighbours():
 
 EYE = torch.eye(3, dtype=torch.float64)
 test_what_cannot_be_told_apart_is_named = refuses(
-    (lambda: word_vector(ENCODER, TOKENIZER, "o gatinho dorme", "banco"), "word 'banco' does not occur"),
     (lambda: cosines(torch.tensor([[1.0, 0.0], [0.0, 0.0]])), "zero vector"),
     (lambda: separation(EYE, torch.tensor([0, 0, 0])), "senses must hold"),
     (lambda: separation(EYE, torch.tensor([0, 1, 2])), "senses must hold"),

@@ -2,8 +2,9 @@
 
 import torch
 
-from lib.experiments.word_senses import cosines, word_vector
+from lib.experiments.word_senses import cosines
 from lib.tokenizer import Tokenizer
+from lib.use import word_vector
 from lib.weights import minilm
 from lib.widgets.sense_space import WORDS, shown
 from tests.lib.widgets.cases.sense_space import LAST
