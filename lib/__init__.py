@@ -4,7 +4,8 @@
     attention   plain, masked, many heads, fused       encoder     from ids to hidden states
     heads       what stands on an encoder              losses      how surprised a model is, in nats
     corruption  masking for the MLM exercise           pairs       pairs for the next-sentence exercise
-    presets, parameters, weights                       published models: sizes, counts, real weights
+    presets, parameters                                published models: sizes, counts
+    weights/    models in and out, as transformers has them     use  one call for each use of a model
     generation, geometry                               left to right; cosines and what they hide
     corpus/     the grammar with exact floors, and Porttinari
     training/   objectives, loop, checkpoints, fine-tuning; `python -m lib.pretrain` is the command

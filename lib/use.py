@@ -29,7 +29,7 @@ from lib.training.fine_tuning import Labelled, fine_tune, predict
 from lib.vocabulary import MASK
 from lib.weights import Model
 
-LARGE = 512  # the width from which on a model wants the smaller steps of Devlin (2019)
+BERT_BASE, BERT_RATE = 768, 5e-5  # a width, and the learning rate that Devlin (2019) fine-tunes it with
 
 
 class Guess(NamedTuple):
@@ -217,7 +217,7 @@ def _fine_tuned(
         torch.manual_seed(options.get("seed", 0))
         encoder, fresh = Encoder(config), head(config, len(labels))
     encoder.load_state_dict(old.state_dict(), strict=False)  # a new pooler is all that may be missing
-    options = {"lr": 5e-5 if config.d >= LARGE else 5e-4} | options
+    options = {"lr": BERT_RATE * (BERT_BASE / config.d) ** 1.5} | options  # a narrow model wants larger steps
     model = fine_tune(encoder, fresh, examples, **options)
     return FineTuned(model.encoder, model.head, labels).eval()
 
