@@ -79,12 +79,13 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoding:
-    """One text, or a pair, as tokens. The five lists have one entry per token."""
+    """One text, or a pair, as tokens. The lists have one entry per token."""
 
     tokens: list[str]
     ids: list[int]
     segment_ids: list[int]  # 0 for [CLS] A [SEP], 1 for B [SEP]
     word_ids: list[int]  # 0, 1, 2, ... through A and on through B; -1 at [CLS] and [SEP]
+    text_ids: list[int | None]  # 0 in A, 1 in B, also where a model has one segment; None at [CLS] and [SEP]
     offsets: list[tuple[int, int]]  # characters of the text (of A or of B) that the token came from
     texts: tuple[str, ...]  # (A,) or (A, B)
 
@@ -92,12 +93,13 @@ class Encoding:
     def words(self) -> list[Word]:
         """The way back from subwords to words: what stands between spaces, and each punctuation mark."""
         words = []
-        for i, (w, segment) in enumerate(zip(self.word_ids, self.segment_ids, strict=True)):
-            if w < 0 or (i > 0 and self.word_ids[i - 1] == w):
+        for i, (w, which) in enumerate(zip(self.word_ids, self.text_ids, strict=True)):
+            if w < 0 or which is None or (i > 0 and self.word_ids[i - 1] == w):
                 continue
             stop = next((j for j in range(i, len(self)) if self.word_ids[j] != w), len(self))
             first, last = self.offsets[i][0], self.offsets[stop - 1][1]
-            words.append(Word(self.texts[segment][first:last], i, stop))
+            # Some tokenizers count the space before a word as part of it.
+            words.append(Word(self.texts[which][first:last].strip(), i, stop))
         return words
 
     def __len__(self) -> int:
@@ -264,7 +266,9 @@ class Tokenizer:
         """
         texts = (_text("text", text),) if pair is None else (_text("text", text), _text("pair", pair))
         raw = self._truncated(len(texts), max_length, lambda: self._library.encode(text, pair))
-        return Encoding(raw.tokens, raw.ids, raw.type_ids, _word_ids(raw), raw.offsets, texts)
+        return Encoding(
+            raw.tokens, raw.ids, raw.type_ids, _word_ids(raw), raw.sequence_ids, raw.offsets, texts
+        )
 
     def encode_batch(
         self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None

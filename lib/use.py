@@ -12,6 +12,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from string import punctuation
 from typing import NamedTuple
 
 import torch
@@ -53,7 +54,9 @@ def encode(model: Model, tokenizer: Tokenizer, text: str, pair: str | None = Non
 def word_vector(model: Model, tokenizer: Tokenizer, text: str, word: str) -> Tensor:
     """The hidden state (d,) of the first occurrence of `word` in `text`, averaged over its subwords."""
     words = _tokenizer(tokenizer).encode(text).words
-    found = next((w for w in words if w.text.lower() == word.lower()), None)
+    # A tokenizer such as XLM-R's keeps the punctuation mark at a word's end with it.
+    same = {w: (w.text.lower(), w.text.lower().strip(punctuation)) for w in words}
+    found = next((w for w in words if word.lower() in same[w]), None)
     if found is None:
         raise ValueError(f"word {word!r} does not occur in text {text!r}")
     return encode(model, tokenizer, text)[found.start : found.stop].mean(0)  # (d,)

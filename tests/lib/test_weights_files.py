@@ -7,14 +7,16 @@ import struct
 from pathlib import Path
 
 import pytest
+import tokenizers as library
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from tokenizers import decoders, models, pre_tokenizers, processors, trainers
 
 from lib.heads import MaskedLM, PairsLM
 from lib.presets import preset
 from lib.tokenizer import Tokenizer
-from lib.use import encode, fill_mask
+from lib.use import encode, fill_mask, word_vector
 from lib.weights import load, load_encoder, load_masked_lm, real_encoder, save
 from lib.weights.building import read_settings
 from lib.weights.names import FAMILIES
@@ -147,6 +149,53 @@ def test_bertimbau_as_it_is_published(tmp_path):
     assert len(guesses) == 3
     save(tmp_path / "again", mine, tokenizer)
     assert torch.equal(encode(*load(tmp_path / "again"), "O banco"), encode(mine, tokenizer, "O banco"))
+
+
+def byte_level() -> library.Tokenizer:
+    made = library.Tokenizer(models.BPE())
+    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(
+        SENTENCES, trainers.BpeTrainer(special_tokens=SPECIAL, initial_alphabet=alphabet)
+    )
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return made
+
+
+def sentence_piece() -> library.Tokenizer:
+    made = library.Tokenizer(models.Unigram())
+    made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(special_tokens=SPECIAL, unk_token="<unk>", show_progress=False)
+    made.train_from_iterator(SENTENCES, trainer)
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return made
+
+
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+
+
+@pytest.mark.parametrize(
+    ("model_type", "tokens"),
+    [("roberta", byte_level), ("xlm-roberta", sentence_piece), ("camembert", sentence_piece)],
+)
+def test_a_roberta_reads_and_fills_with_its_own_tokenizer(tmp_path, model_type, tokens):
+    mask = library.AddedToken("<mask>", lstrip=True, special=True)
+    names = {"cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=tokens(), mask_token=mask, **names)
+    made.save_pretrained(tmp_path)
+    theirs(model_type, "MaskedLM", vocab_size=len(made)).save_pretrained(tmp_path)
+    for folder in (tmp_path, save(tmp_path / "again", *load(tmp_path))):
+        model, tokenizer = load(folder)
+        reference = transformers.AutoTokenizer.from_pretrained(folder)
+        for text in SENTENCES:
+            assert tokenizer.encode(text).ids == reference(text)["input_ids"]
+        assert [w.text for w in tokenizer.encode("Não!", "a avó").words][-2:] == ["a", "avó"]
+        assert word_vector(model, tokenizer, SENTENCES[1], "manga").shape == (SIZES["hidden_size"],)
+        told = transformers.pipeline("fill-mask", str(folder), top_k=3)("O <mask> da praça")
+        [mine] = fill_mask(model, tokenizer, "O [MASK] da praça", 3)
+        assert [g.probability for g in mine] == pytest.approx([each["score"] for each in told], abs=1e-6)
 
 
 def change_config(**changes):
