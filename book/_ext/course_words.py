@@ -30,6 +30,8 @@ PAGE_EDITS = [
     (' aria-label="Toggle hidden content"', ""),
     (r'(<button class="btn search-button-field[^>]*) aria-label="[^"]*"', r"\1"),
     (r'(<i class="theme-switch [^>]*) title="[^"]*"', r"\1"),
+    # The arrow that unfolds the pages of a chapter has no text at all.
+    (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="Páginas do capítulo">'),
     # The logo and the search button lie outside every landmark.
     ('id="pst-primary-sidebar"', 'id="pst-primary-sidebar" role="region" aria-label="Barra lateral"'),
     # Invalid roles of the bibliography, whose titles are in English and should be read as such.

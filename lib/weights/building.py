@@ -113,14 +113,14 @@ def fine_tuned_from(settings: Mapping, tensors: Tensors, kind: str, ignore: Igno
 
 def kind_of(settings: Mapping, tensors: Tensors) -> str:
     """What stands on the encoder of a checkpoint: its tensors say, and where they do not, its settings."""
-    family, named = family_of(settings), architecture(settings)
-    if named not in (None, *family.heads) and not named.endswith(("LMHeadModel", "ForCausalLM")):
+    family, (_, named) = family_of(settings), named_class(settings)
+    if named and named not in family.heads and not named.endswith(("LMHeadModel", "ForCausalLM")):
         raise ValueError(
             f"architecture {settings['architectures'][0]!r} has a head that is not known here: "
             "lib.weights.load_encoder(folder) gives its encoder"
         )
     begins = {beginning for beginning in HEAD_NAMES for name in tensors if name.startswith(beginning)}
-    if any(name.startswith(("cls.predictions", "lm_head.")) for name in tensors) and MASKED in family.heads:
+    if MASKED in family.heads and any(name.startswith(("cls.predictions", "lm_head.")) for name in tensors):
         return PAIRS if f"{NSP}.weight" in tensors and POOLER in tensors else MASKED
     if "cls." in begins:
         return NEXT
@@ -129,29 +129,23 @@ def kind_of(settings: Mapping, tensors: Tensors) -> str:
     if "classifier." in begins:
         pooled = POOLER in tensors or "classifier.out_proj.weight" in tensors
         return named if named in (SEQUENCE, TOKEN) else SEQUENCE if pooled else TOKEN
-    return named if named is not None and named in family.heads else BARE
-
-
-def architecture(settings: Mapping) -> str | None:
-    """The ending of the class that `architectures` names: "ForMaskedLM"."""
-    names = settings.get("architectures")
-    if not isinstance(names, list) or not names or not isinstance(names[0], str):
-        return None
-    titles = sorted((family.title for family in FAMILIES.values()), key=len, reverse=True)
-    return names[0].removeprefix(next((title for title in titles if names[0].startswith(title)), ""))
+    return named if named in family.heads else BARE
 
 
 def family_of(settings: Mapping) -> Family:
-    """Its `model_type`, or, in files from before there was one, the beginning of its architecture's name."""
+    """That of its `model_type`, or, in files from before there was one, of the class that it names."""
     checks.instance("settings", settings, Mapping, "what a config.json holds")
-    return FAMILIES[checks.one_of("model_type", model_type(settings), FAMILIES)]
+    return FAMILIES[
+        checks.one_of("model_type", settings.get("model_type", named_class(settings)[0]), FAMILIES)
+    ]
 
 
-def model_type(settings: Mapping) -> str:
-    named = settings.get("architectures")
-    if "model_type" not in settings and isinstance(named, list) and named:
-        return next((kind for kind, f in FAMILIES.items() if str(named[0]).startswith(f.title)), "")
-    return settings.get("model_type", "")
+def named_class(settings: Mapping) -> tuple[str, str]:
+    """The class in `architectures`, in two parts: ("bert", "ForMaskedLM"); empty if it is not of ours."""
+    names = settings.get("architectures")
+    name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
+    fitting = ((kind, name.removeprefix(f.title)) for kind, f in FAMILIES.items() if name.startswith(f.title))
+    return min(fitting, key=lambda found: len(found[1]), default=("", ""))
 
 
 def read_settings(settings: Mapping, *, pooler: bool) -> Config:

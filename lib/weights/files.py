@@ -24,6 +24,10 @@ FOREIGN = {
 }
 
 
+class NotTensors(ValueError, UnpicklingError):
+    """A pickle that would do more than give back numbers."""
+
+
 def read_config(folder: str | Path) -> dict:
     """The settings in `config.json`."""
     path = Path(folder) / CONFIG
@@ -88,7 +92,7 @@ def read_pickled(path: Path) -> dict[str, Tensor]:
         tensors = torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError as error:
         told = str(error).partition("\n")[0]
-        raise UnpicklingError(f"{path} was refused, it holds more than tensors: {told}") from None
+        raise NotTensors(f"{path} was refused, it is damaged or holds more than tensors: {told}") from None
     except (EOFError, IndexError, KeyError, OSError, RuntimeError, ValueError) as error:
         told = str(error).partition("\n")[0]
         raise ValueError(f"{path} is damaged, or not a file of torch.save: {told}") from None

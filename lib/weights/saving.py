@@ -60,6 +60,8 @@ def save(
     """
     settings, tensors = exported(model, dtype)
     config, folder = encoder_of(model).config, Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"folder must name a folder, and {folder} is a file")
     if tokenizer is not None and checks.instance("tokenizer", tokenizer, Tokenizer).size > config.vocab_size:
         told = f"{tokenizer.size} tokens, and the model knows {config.vocab_size}"
         raise ValueError(f"tokenizer must be the one that the model was trained with; it has {told}")

@@ -333,12 +333,22 @@ def test_a_damaged_folder_gets_one_sentence(tmp_path, sound, whose, name, damage
     assert type(caught.value) in (ValueError, FileNotFoundError) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("keep", "message"), [(0.5, "is damaged"), (0, "is damaged")])
-def test_a_damaged_bin_too(tmp_path, keep, message):
+@pytest.mark.parametrize(
+    "damage", [cut("*.bin"), cut("*.bin", 0), lambda folder: (folder / "pytorch_model.bin").write_text("olá")]
+)
+def test_a_damaged_bin_gets_one_sentence_too(tmp_path, damage):
     in_bins(theirs("bert"), tmp_path, 1)
-    cut("*.bin", keep)(tmp_path)
-    with pytest.raises(ValueError, match=message):
+    damage(tmp_path)
+    with pytest.raises(ValueError, match=r"pytorch_model\.bin .*is damaged") as caught:
         load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path, sound):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(ValueError, match=r"folder must name a folder, and .*taken is a file"):
+        save(tmp_path / "taken", *load(sound / "ours"))
+    assert (tmp_path / "taken").read_text() == ""
 
 
 def test_labels_that_do_not_fit_the_head(tmp_path):
