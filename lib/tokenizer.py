@@ -15,6 +15,7 @@ the two equal. Accents are kept unless `strip_accents` says otherwise: "avó" an
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -155,7 +156,8 @@ class Tokenizer:
         """Learn a vocabulary of `size` tokens, or fewer if no pair occurs `min_frequency` times any more.
 
         The same texts give the same vocabulary, in every run. Each character of theirs is in it, both as the
-        start and as the continuation of a word, so no word made of them is [UNK].
+        start and as the continuation of a word, so no word made of them is [UNK]; but a word of more than
+        LONGEST_WORD characters is, so nothing is learnt from one, and none takes time.
         """
         checks.several("texts", texts, Iterable, "an iterable of strings, one per text")
         checks.integer("size", size, 1)
@@ -181,7 +183,7 @@ class Tokenizer:
             limit_alphabet=len(characters),
             show_progress=False,
         )
-        trainee.train_from_iterator(texts, trainer)
+        trainee.train_from_iterator(_without_long_words(trainee, texts), trainer)
         ids = trainee.get_vocab()
         return cls(sorted(ids, key=ids.__getitem__), lowercase=lowercase, strip_accents=strip_accents)
 
@@ -355,6 +357,16 @@ def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
     written = set().union(*map(pipeline.normalizer.normalize_str, texts))
     words = pipeline.pre_tokenizer.pre_tokenize_str(" ".join(written))
     return {character for word, _ in words for character in word}
+
+
+def _without_long_words(pipeline: library.Tokenizer, texts: list[str]) -> list[str]:
+    """The texts without the words that will be [UNK]: the time that the library takes is quadratic in a word."""
+
+    def short_words(unbroken: re.Match) -> str:
+        words = pipeline.pre_tokenizer.pre_tokenize_str(pipeline.normalizer.normalize_str(unbroken[0]))
+        return " ".join(word for word, _ in words if len(word) <= LONGEST_WORD)
+
+    return [re.sub(rf"\S{{{LONGEST_WORD + 1},}}", short_words, text) for text in texts]
 
 
 def _with_special_tokens(vocabulary: Sequence[str]) -> Vocabulary:

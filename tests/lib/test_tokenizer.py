@@ -120,6 +120,16 @@ def test_a_trained_vocabulary_learns_frequent_pieces_and_knows_every_character(t
     assert trained.tokenize("ç") == [UNK]
 
 
+@pytest.mark.parametrize("before", ["", "gato,"])
+def test_nothing_is_learnt_from_a_word_that_will_be_unknown(before):
+    """Nor is it read: learning from it takes time that grows with the square of its length."""
+    short, long = "o gato viu o rato", "rotoagi" * 2000
+    with_it = Tokenizer.train([f"{short} {before}{long}", short], 60)
+    assert with_it.vocabulary == Tokenizer.train([short, before.replace(",", " ,"), short], 60).vocabulary
+    assert not any("rot" in token for token in with_it.vocabulary)
+    assert with_it.tokenize(f"gato {long}") == ["gato", "[UNK]"]
+
+
 def test_a_larger_vocabulary_cuts_into_fewer_pieces(trained):
     small = Tokenizer.train(TEXTS, 100)
     assert sum(len(trained.tokenize(t)) for t in TEXTS) < sum(len(small.tokenize(t)) for t in TEXTS)
