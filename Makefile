@@ -86,9 +86,9 @@ student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for studen
 # Two threads, always: the order of the sums decides the last bits of the weights.
 model: export OMP_NUM_THREADS := 2
 model: $(ENVIRONMENT) ## train the two small models of lib again (about seven minutes)
-	@$(RUN) -m lib.pretrain --steps 12000 --half --folder _build/runs/masked
-	@$(RUN) -m lib.pretrain --objective mlm+nsp --steps 6000 --batch 96 --half --folder _build/runs/pairs
-	@for name in masked pairs; do cp _build/runs/$$name/model/* lib/models/$$name/; done
+	@$(RUN) -m lib treinar --passos 12000 --float16 --pasta _build/runs/masked
+	@$(RUN) -m lib treinar --objetivo mlm+nsp --passos 6000 --lote 96 --float16 --pasta _build/runs/pairs
+	@for name in masked pairs; do cp _build/runs/$$name/modelo/* lib/models/$$name/; done
 
 MEASURED = benchmarks benchmarks.floor benchmarks.porttinari benchmarks.scaling benchmarks.frames
 bench: $(VENDOR) ## measure all that the book quotes, on a quiet machine (over an hour)

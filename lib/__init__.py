@@ -8,7 +8,8 @@
     weights/    models in and out, as transformers has them     use  one call for each use of a model
     generation, geometry                               left to right; cosines and what they hide
     corpus/     the grammar with exact floors, and Porttinari
-    training/   objectives, loop, checkpoints, fine-tuning; `python -m lib.pretrain` is the command
+    training/   objectives, loop, checkpoints, fine-tuning
+    commands/   `python -m lib`: train, fill, evaluate, fine-tune and export, from the terminal
     models/     the course's own small models
     experiments/  what one chapter runs
     sources/    what the source documents print, and the comparison

@@ -16,9 +16,9 @@ REDRAW_SECONDS = 0.25
 Item = TypeVar("Item")
 
 
-def track(items: Sequence[Item], label: str) -> Iterator[Item]:
+def track(items: Sequence[Item], label: str, *, shown: bool = True) -> Iterator[Item]:
     """The items, one after the other, with a bar that says how many are done."""
-    with bar(len(items), label) as drawn:
+    with bar(len(items), label, shown=shown) as drawn:
         for item in items:
             yield item
             drawn.step()

@@ -29,9 +29,8 @@ from torch import Tensor
 
 from lib import checks
 from lib.files import package_folder, write_atomically
-from lib.vocabulary import SPECIAL_TOKENS, Vocabulary, pad, special_tokens_of
+from lib.vocabulary import CONTINUES, SPECIAL_TOKENS, Vocabulary, pad, special_tokens_of
 
-CONTINUES = "##"  # marks a piece that continues a word
 LONGEST_WORD = 100  # characters; BERT reads a longer word as [UNK]
 JSON, VOCAB = "tokenizer.json", "vocab.txt"
 
@@ -360,7 +359,7 @@ def _characters(pipeline: library.Tokenizer, texts: list[str]) -> set[str]:
 
 
 def _without_long_words(pipeline: library.Tokenizer, texts: list[str]) -> list[str]:
-    """The texts without the words that will be [UNK]: the time that the library takes is quadratic in a word."""
+    """The texts without the words that will be [UNK]: the library's time is quadratic in a word's length."""
 
     def short_words(unbroken: re.Match) -> str:
         words = pipeline.pre_tokenizer.pre_tokenize_str(pipeline.normalizer.normalize_str(unbroken[0]))

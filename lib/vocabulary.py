@@ -24,6 +24,7 @@ SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # Their ids where they come first, as in every vocabulary that the course makes (published ones differ).
 PAD, UNK, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
 ROBERTA_TOKENS = ("<pad>", "<unk>", "<s>", "</s>", "<mask>")  # the same five in RoBERTa and those after it
+CONTINUES = "##"  # marks a piece that continues a word
 
 
 def special_tokens_of(tokens: Container[str]) -> tuple[str, ...]:
@@ -98,6 +99,11 @@ class Vocabulary(tuple[str, ...]):
         return torch.tensor([token in self.special_tokens for token in self], dtype=torch.bool)
 
     @cached_property
+    def continues(self) -> Tensor:
+        """(V,) True at the pieces that continue a word."""
+        return torch.tensor([token.startswith(CONTINUES) for token in self], dtype=torch.bool)
+
+    @cached_property
     def ordinary_ids(self) -> Tensor:
         """The ids of the others: what may be hidden, and what a random replacement is drawn from."""
         return (~self.is_special).nonzero().squeeze(-1)
@@ -106,6 +112,11 @@ class Vocabulary(tuple[str, ...]):
         """True where `ids` (..., N) holds a token that is not special."""
         checks.ids("ids", ids, len(self))
         return ~self.is_special[ids.long()]
+
+    def word_ids(self, ids: Tensor) -> Tensor:
+        """The number of the word that each piece of `ids` (..., N) belongs to, counted along each row."""
+        checks.ids("ids", ids, len(self))
+        return (~self.continues[ids.long()]).cumsum(-1)
 
     # Framing and padding
 

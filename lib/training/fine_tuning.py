@@ -15,6 +15,7 @@ from lib import checks
 from lib.encoder import Encoder
 from lib.heads import FineTuned, Head, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
+from lib.progress import bar
 from lib.training.data import generator, seed_dropout
 from lib.training.optimizers import Recipe, adamw
 from lib.vocabulary import PAD, pad
@@ -52,11 +53,13 @@ def fine_tune(
     lr: float = 5e-4,
     freeze: int | str = 0,
     seed: int = 0,
+    progress: str | None = None,
 ) -> FineTuned:
     """Train `head` on `examples`, and the encoder under it; returns both, in evaluation mode.
 
     `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
     embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
+    `progress` is the label of a bar, if one is to be seen.
     """
     checks.instance("examples", examples, Labelled, LISTS)
     checks.integer("epochs", epochs, 1)
@@ -66,18 +69,20 @@ def fine_tune(
     count = len(examples.ids)
     recipe = Recipe(epochs * -(-count // batch), lr)
     optimizer = adamw(model, recipe)
-    step = 0
+    drawn = bar(recipe.steps, progress or "", shown=progress is not None)
     lengths = examples.real.sum(1)
     for epoch in range(epochs):
         for at in like_lengths(lengths, batch, generator(seed, "order", epoch)):
             for group in optimizer.param_groups:
-                group["lr"] = recipe.rate(step)
-            seed_dropout(seed, step)
+                group["lr"] = recipe.rate(drawn.done)
+            seed_dropout(seed, drawn.done)
             optimizer.zero_grad(set_to_none=True)
-            task_loss(model, examples.rows(at)).backward()
+            loss = task_loss(model, examples.rows(at))
+            loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
             optimizer.step()
-            step += 1
+            drawn.step(f"perda {loss.item():.3f}" if progress else "")
+    drawn.close()
     for p in frozen:
         p.requires_grad_(True)
     return model.eval()

@@ -160,18 +160,33 @@ def evaluate(objective: Objective, held_out: HeldOut, world: World = ALONE) -> d
 
 
 def rewind(log: Path, step: int) -> list[dict]:
-    """Drop what was written after `step` steps (and a line cut in half by a kill); return the rest."""
-    kept = [record for record in read_log(log) if record["step"] <= step]
+    """Drop what was written after `step` steps, and what follows a damaged line; return the rest."""
+    kept = [record for record in sound_records(log)[0] if record["step"] <= step]
     write_atomically(log, "".join(json.dumps(record) + "\n" for record in kept))
     return kept
 
 
 def read_log(path: Path) -> list[dict]:
     """The records of a log, one JSON object a line; a last line without its end is not a record."""
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+    records, damaged = sound_records(path)
+    if damaged:
+        raise ValueError(f"{path} is damaged in line {damaged}: it must hold one JSON object with a step")
+    return records
+
+
+def sound_records(path: Path) -> tuple[list[dict], int | None]:
+    """The records of a log up to the first damaged line, and the number of that line, if there is one."""
+    records: list[dict] = []
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []  # a kill may cut the last one
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except ValueError:  # of JSON, or of UTF-8
+            return records, number
+        if not isinstance(record, dict) or not isinstance(record.get("step"), int):
+            return records, number
+        records.append(record)
+    return records, None
 
 
 def train(

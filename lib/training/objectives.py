@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lib import checks
 from lib.corpus import Grammar, next_word, pair_posterior, posterior
-from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_tokens
+from lib.corruption import BERT_CHANNEL, Channel, corrupt, select_spans, select_tokens, select_words
 from lib.encoder import Config
 from lib.heads import CausalLM, MaskedLM, PairsLM
 from lib.losses import IGNORE_INDEX
@@ -20,6 +21,14 @@ from lib.training.tied import TiedTable
 from lib.vocabulary import MASK, PAD, SEP, SPECIAL_TOKENS
 
 FLOOR_ROWS = 256  # sentences whose exact posteriors are held in memory at a time
+# What is hidden whole; spans, as SpanBERT has them, are of words.
+UNITS = {
+    "tokens": lambda v, ids, rate, g: select_tokens(v.is_ordinary(ids), rate, generator=g),
+    "words": lambda v, ids, rate, g: select_words(v.word_ids(ids), v.is_ordinary(ids), rate, generator=g),
+    "spans": lambda v, ids, rate, g: select_spans(
+        v.is_ordinary(ids), rate, generator=g, word_ids=v.word_ids(ids)
+    ),
+}
 
 
 class Objective(nn.Module):
@@ -61,7 +70,9 @@ class Masked(Objective):
     """BERT's first exercise: `rate` of the words pass through `channel`, and are to be told.
 
     While it trains, it may hide more at first: with `early` = (share, steps) the rate comes down in a line
-    from that share to `rate`. Each sentence then teaches more words (Wettig 2023). Evaluation is at `rate`.
+    from that share to `rate`. Each sentence then teaches more words (Wettig 2023). `units` are what is hidden
+    whole: tokens, words (all pieces of one) or spans of words (SpanBERT). Evaluation hides tokens, at `rate`:
+    its figures compare with one another, and with the floor.
     """
 
     kind = MaskedLM
@@ -74,9 +85,11 @@ class Masked(Objective):
         rate: float = 0.15,
         channel: Channel = BERT_CHANNEL,
         early: tuple[float, int] | None = None,
+        units: str = "tokens",
     ):
         super().__init__(start)
         self.rate, self.channel, self.early = rate, channel, early
+        self.units = checks.one_of("units", units, UNITS)
 
     def rate_at(self, step: int) -> float:
         """The share of words hidden at a step of training; in evaluation mode, always `rate`."""
@@ -90,9 +103,11 @@ class Masked(Objective):
 
     def corrupted(self, ids: Tensor, source: Source, step: int) -> Batch:
         """The sentences as an exercise: some words corrupted, and these as labels."""
-        draw = generator(source.seed, "mask", step)
-        selected = select_tokens(source.vocabulary.is_ordinary(ids), self.rate_at(step), generator=draw)
-        noisy, labels = corrupt(ids, selected, source.vocabulary, self.channel, generator=draw)
+        draw, units = generator(source.seed, "mask", step), self.units if self.training else "tokens"
+        selected = UNITS[units](source.vocabulary, ids, self.rate_at(step), draw)
+        noisy, labels = corrupt(
+            ids, selected, source.vocabulary, self.channel, generator=draw, by_span=units == "spans"
+        )
         return Batch(noisy, labels, ids != source.vocabulary.pad_id)
 
     def forward(self, batch: Batch) -> Tensor:

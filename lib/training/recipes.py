@@ -1,6 +1,6 @@
 """Recipes that work: which model, on which exercise, how long and how fast.
 
-The command `python -m lib.pretrain`, the book's own models and the benchmarks take them from here.
+The command `python -m lib treinar`, the book's own models and the benchmarks take them from here.
 """
 
 from dataclasses import dataclass
@@ -31,6 +31,7 @@ class Plan:
     # 2023). It comes down in a line over the first `falling` of the steps.
     hidden: tuple[float, float] = (0.15, 0.15)
     falling: float = 0.6
+    units: str = "tokens"
     # What becomes of them. As many random words as kept ones, as in an evaluation, or the best answer would
     # be another; more of both teach sooner that a word in sight is most often right.
     channel: Channel = BERT_CHANNEL
@@ -61,7 +62,8 @@ class Plan:
         kind, (first, last) = OBJECTIVES[self.objective], self.hidden
         if not issubclass(kind, Masked):
             return kind(config)
-        return kind(config, last, self.channel, early=(first, max(1, round(self.falling * self.steps))))
+        early = (first, max(1, round(self.falling * self.steps)))
+        return kind(config, last, self.channel, early=early, units=self.units)
 
 
 PLANS = {

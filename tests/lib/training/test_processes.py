@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from lib import pretrain
+from lib.commands import main
 from lib.training import OBJECTIVES, GrammarSource, Recipe, Trainer, read_log
 from tests.toy import TOY, TOY_TEXT, toy_objective
 from tools.console import ROOT
@@ -24,11 +24,11 @@ BATCH, STEPS = 7, 30
 EACH = """
 import sys
 import torch
-from lib import pretrain
+from lib.commands import main, train
 from lib.training import OBJECTIVES
 from tests.lib.training.test_processes import trainer_of
 
-def after_a_step(options, world, command=pretrain.pretrain):
+def after_a_step(options, world, command=train.train):
     assert world.size == 2
     for name in OBJECTIVES:
         trainer = trainer_of(name, world)
@@ -37,8 +37,8 @@ def after_a_step(options, world, command=pretrain.pretrain):
         torch.save(gradients, f"{options.folder}-{name}-{world.rank}.pt")
     return command(options, world)
 
-pretrain.pretrain = after_a_step
-sys.exit(pretrain.main())
+train.train = after_a_step
+sys.exit(main())
 """
 
 
@@ -51,8 +51,8 @@ def trainer_of(name: str, *world) -> Trainer:
 def arguments(tmp_path_factory) -> list[str]:
     grammar = tmp_path_factory.mktemp("grammar") / "toy.txt"
     grammar.write_text(TOY_TEXT, encoding="utf-8")
-    return ["--preset", "teste", "--grammar", str(grammar), "--steps", str(STEPS), "--batch", str(BATCH),
-            "--evaluate-every", "10", "--save-every", "10"]  # fmt: skip
+    return ["--receita", "teste", "--gramatica", str(grammar), "--passos", str(STEPS), "--lote", str(BATCH),
+            "--avaliar-a-cada", "10", "--salvar-a-cada", "10"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def two(tmp_path_factory, arguments) -> tuple[Path, str]:
     script.write_text(EACH)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(
-        [*launcher, str(script), *arguments, "--folder", str(folder)],
+        [*launcher, str(script), "treinar", *arguments, "--pasta", str(folder)],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -88,13 +88,13 @@ def test_two_processes_compute_the_gradients_of_one(two, name):
 def test_the_same_command_gives_the_same_curve_and_one_voice(tmp_path, arguments, two):
     folder, output = two
     assert output.count("Pronto: o modelo está em") == 1, "every process speaks"
-    assert pretrain.main([*arguments, "--folder", str(tmp_path / "one"), "--quiet"]) == 0
+    assert main(["treinar", *arguments, "--pasta", str(tmp_path / "one"), "--silencioso"]) == 0
     one, two = (read_log(run / "log.jsonl") for run in (tmp_path / "one", folder))
     assert len(one) == len(two) == STEPS + 3
     for ours, theirs in zip(one, two, strict=True):
         for key in {"mlm", "held_out_mlm", "floor", "lr"} & ours.keys():
             assert abs(ours[key] - theirs[key]) < 1e-5, f"step {ours['step']}: {key}"
-    weights = [load_file(run / "model" / "model.safetensors") for run in (tmp_path / "one", folder)]
+    weights = [load_file(run / "modelo" / "model.safetensors") for run in (tmp_path / "one", folder)]
     for name in weights[0]:
         # Adam divides by the size of the gradient, so where that is almost zero a rounding error grows.
         assert (weights[0][name] - weights[1][name]).abs().mean() < 1e-4, name
@@ -105,5 +105,5 @@ def test_one_process_takes_over_from_two(tmp_path, arguments, two):
     folder = shutil.copytree(two[0], tmp_path / "run")
     newest = sorted(folder.glob("checkpoint-*"))[-1]
     newest.unlink()
-    assert pretrain.main([*arguments, "--folder", str(folder), "--quiet"]) == 0
+    assert main(["treinar", *arguments, "--pasta", str(folder), "--silencioso"]) == 0
     assert [r["step"] for r in read_log(folder / "log.jsonl") if "lr" in r] == list(range(1, STEPS + 1))

@@ -1,0 +1,39 @@
+"""`python -m lib exportar --modelo PASTA --saida PASTA`: a copy for others, checked by opening it again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from lib.commands.console import HALF, REQUIRED, Parser, Refusal
+from lib.commands.models import OPTION, open_model
+from lib.weights import save
+
+OUT = ("--saida PASTA", "out", Path, REQUIRED, "pasta a criar")
+OPTIONS = {"opções": (OPTION, OUT, HALF)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = Parser(
+        "exportar",
+        "Copia um modelo para uma pasta que transformers abre (config.json, model.safetensors, "
+        "tokenizer.json), de qualquer formato que o curso lê, e confere a cópia. O que treinar e ajustar "
+        "gravam já é assim; exporte para mudar a precisão, juntar partes ou atualizar um formato antigo.",
+        OPTIONS,
+    )
+    options = parser.parse_args(arguments)
+    require_new(options.out)
+    opened = open_model(options.model)
+    save(options.out, opened.model, opened.tokenizer, torch.float16 if options.half else torch.float32)
+    copy, original = open_model(options.out).model.state_dict(), opened.model.state_dict()
+    off = max(float((copy[name] - tensor).abs().max()) for name, tensor in original.items())
+    size = sum(file.stat().st_size for file in options.out.iterdir()) / 2**20
+    told = "pesos idênticos" if off == 0 else f"pesos a no máximo {off:.1e} dos originais"
+    print(f"Pronto: {type(opened.model).__name__} em {options.out}, {size:.1f} MB; aberto de novo, {told}.")
+    return 0
+
+
+def require_new(folder: Path) -> None:
+    """Refuse to write over what is there."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Refusal(f"{folder} já existe e não está vazia: escolha outra pasta com --saida.")

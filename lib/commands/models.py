@@ -1,0 +1,95 @@
+"""Folders of models: opened, or refused in one sentence that says what is wrong with them."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+
+from lib.commands.console import REQUIRED, Refusal, Row
+from lib.corpus import Grammar
+from lib.encoder import Config, Encoder
+from lib.heads import CausalLM, FineTuned, MaskedLM
+from lib.tokenizer import Tokenizer
+from lib.weights import load
+
+MODEL = "modelo"  # the folder of the finished model, in that of its run
+OPTION: Row = ("--modelo PASTA", "model", Path, REQUIRED, "pasta de um treino, ou de um BERT publicado")
+KINDS = {FineTuned: "um modelo já ajustado", CausalLM: "um modelo causal", Encoder: "só um codificador"}
+KINDS |= {MaskedLM: "um modelo mascarado"}
+WRONG = {  # what `load` says, and how we say it
+    "is not a JSON|object of settings": "o config.json está danificado",
+    "holds neither": "faltam os pesos (model.safetensors)",
+    "more than tensors": "o arquivo de pesos traz código, e por segurança não é aberto",
+    "is damaged": "o arquivo de pesos está danificado",
+    "weight_map|such file|does not hold it": "as partes dos pesos não são as que o índice diz",
+    "model_type|architecture": "só leio BERT, RoBERTa, XLM-R e CamemBERT",
+    "does not fit|has shape": "os pesos não combinam com o config.json",
+    "okenizer": "o tokenizador não pode ser lido, ou não é o deste modelo",
+}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model with what is needed to use it on a text."""
+
+    folder: Path
+    model: Encoder | MaskedLM | CausalLM | FineTuned
+    tokenizer: Tokenizer
+
+    @property
+    def encoder(self) -> Encoder:
+        return self.model if isinstance(self.model, Encoder) else self.model.encoder
+
+    @property
+    def config(self) -> Config:
+        return self.encoder.config
+
+    @property
+    def digest(self) -> str:
+        """What identifies the weights."""
+        found = hashlib.sha256()
+        for name, tensor in self.model.state_dict().items():
+            found.update(name.encode() + tensor.numpy().tobytes())
+        return found.hexdigest()
+
+    def require_words(self, grammar: Grammar) -> None:
+        """Refuse a model of other words than the grammar's."""
+        if grammar.vocabulary != self.tokenizer.vocabulary:
+            raise Refusal(f"o modelo de {self.folder} não tem as palavras da gramática; dê um texto.")
+
+    def require(self, kind: type, what: str) -> None:
+        """Refuse a model that is of another kind."""
+        if not isinstance(self.model, kind):
+            is_one = next(name for known, name in KINDS.items() if isinstance(self.model, known))
+            raise Refusal(f"o modelo de {self.folder} não {what}: é {is_one}; é preciso {KINDS[kind]}.")
+
+
+def open_model(folder: Path) -> Opened:
+    """The model and the tokenizer of a folder, or of the run in it."""
+    if (folder / MODEL).is_dir() and not (folder / "config.json").exists():
+        folder = folder / MODEL
+    if not folder.is_dir():
+        raise Refusal(f"não há a pasta de modelo {folder}.")
+    if not (folder / "config.json").is_file():
+        unfinished = (folder / "settings.json").exists()
+        told = "o treino nela não terminou" if unfinished else "não é a pasta de um modelo salvo"
+        raise Refusal(f"a pasta {folder} não tem config.json: {told}.")
+    try:
+        model, tokenizer = load(folder)
+    except (OSError, ValueError, TypeError, KeyError, UnpicklingError) as error:
+        known = (ours for theirs, ours in WRONG.items() if re.search(theirs, str(error)))
+        told = next(known, "o config.json ou os pesos não são os de um BERT")
+        raise Refusal(f"o modelo de {folder} não pode ser usado: {told}.") from None
+    if tokenizer is None:
+        raise Refusal(f"a pasta {folder} não tem tokenizador (tokenizer.json ou vocab.txt).")
+    return Opened(folder, model, tokenizer)
+
+
+def warm_start(target: MaskedLM | CausalLM, start: Opened) -> None:
+    """Copy all weights of `start` that `target` has too; the others stay as they were drawn."""
+    given = {f"encoder.{name}": tensor for name, tensor in start.encoder.state_dict().items()}
+    if isinstance(start.model, MaskedLM):
+        given |= start.model.state_dict()
+    state = target.state_dict()
+    target.load_state_dict(state | {name: tensor for name, tensor in given.items() if name in state})

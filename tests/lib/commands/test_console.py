@@ -1,0 +1,40 @@
+"""How the commands speak: what can be typed again, and why the system would not."""
+
+import errno
+import os
+import shlex
+
+import pytest
+
+from lib.commands import console
+
+ARGUMENTS = ["treinar", "meus livros/a 'b' $c.txt", "--taxa", "0.1"]
+
+
+def test_the_command_to_repeat_is_quoted_for_the_shell(monkeypatch):
+    assert shlex.split(console.typed(ARGUMENTS)) == ["python", "-m", "lib", *ARGUMENTS]
+    with monkeypatch.context() as windows:
+        windows.setattr(os, "name", "nt")
+        told = console.typed(ARGUMENTS)
+    assert told == """python -m lib treinar "meus livros/a 'b' $c.txt" --taxa 0.1"""
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EACCES, errno.ENOSPC, errno.EIO])
+def test_the_cause_of_a_failure_is_in_portuguese(number, capsys):
+    def fails(_):
+        raise OSError(number, os.strerror(number), "arquivo.txt")
+
+    assert console.run(fails, []) == console.REFUSED
+    told = capsys.readouterr().err
+    assert told.startswith("erro: não consegui usar arquivo.txt: ") and os.strerror(number) not in told
+
+
+def test_a_number_is_read_with_a_point_or_a_comma():
+    read = console.between(0, 1, "de 0 a 1")
+    assert read("0.25") == read("0,25") == 0.25
+
+
+def test_in_a_group_of_processes_one_speaks(monkeypatch, capsys):
+    monkeypatch.setenv("RANK", "1")
+    assert console.tell("erro: nada", 2) == 2
+    assert capsys.readouterr().err == ""

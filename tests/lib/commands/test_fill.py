@@ -1,0 +1,53 @@
+"""`python -m lib preencher`: the words and probabilities of transformers' own fill-mask."""
+
+import re
+
+import pytest
+import torch
+import transformers
+
+from lib.commands import main
+from lib.corpus import PORTUGUESE, posterior
+from tools.console import ROOT
+
+
+def rows(told: str) -> list[tuple[str, float]]:
+    return [(word, float(p)) for word, p in re.findall(r"^  (\S+) +(\d\.\d{4})$", told, re.MULTILINE)]
+
+
+def test_it_says_what_transformers_says(masked, capsys):
+    assert main(["preencher", "O gato [MASK] na casa.", "--modelo", str(masked), "--palavras", "4"]) == 0
+    theirs = transformers.pipeline("fill-mask", str(masked), top_k=12)("O gato [MASK] na casa.")
+    words = {row["token_str"]: row["score"] for row in theirs}
+    for word, probability in rows(capsys.readouterr().out):
+        # Theirs leaves a little probability on special tokens, which are no words.
+        assert probability == pytest.approx(words[word], rel=0.1)
+
+
+def test_several_gaps_are_answered_one_by_one(masked, capsys):
+    assert main(["preencher", "O", "[MASK]", "dorme na [MASK].", "--modelo", str(masked.parent)]) == 0
+    told = capsys.readouterr().out
+    assert "lacuna 1:" in told and "lacuna 2:" in told and len(rows(told)) == 10
+
+
+def test_the_courses_own_model_knows_the_grammar(capsys):
+    folder = ROOT / "lib" / "models" / "masked"
+    assert main(["preencher", "o cliente [MASK] o banco", "--modelo", str(folder)]) == 0
+    exact = posterior(PORTUGUESE, "o cliente [MASK] o banco")[2]
+    told = rows(capsys.readouterr().out)
+    assert sum(exact[PORTUGUESE.vocabulary.id_of(word)] > 0 for word, _ in told) == 5
+
+
+def test_a_published_bert_answers(tmp_path, tokenizer, capsys):
+    torch.manual_seed(1)
+    config = transformers.BertConfig(
+        vocab_size=tokenizer.size,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    transformers.BertForMaskedLM(config).save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text("\n".join(tokenizer.vocabulary), encoding="utf-8")
+    assert main(["preencher", "O gato [MASK].", "--modelo", str(tmp_path)]) == 0
+    assert len(rows(capsys.readouterr().out)) == 5

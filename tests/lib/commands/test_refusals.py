@@ -1,0 +1,216 @@
+"""Every bad input: one sentence in Portuguese that says what is wrong, and nothing written or begun."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from lib.commands import COMMANDS, main
+from tests.lib.commands.conftest import OPINIONS, TEXT, TREEBANK
+
+# What was given as the text of `treinar`, and what must be said of it.
+TEXTS = {
+    "empty": (b"", "está vazio"),
+    "blank": (b" \n\n\t ", "está vazio"),
+    "tiny": (b"duas palavras", "tem só 2 palavras"),
+    "latin-1": (TEXT.encode("latin-1"), "byte 0xFA na posição 8 (linha 1)"),
+    "cut": (TEXT.encode() + b"\n\xc3", f"byte 0xC3 na posição {len(TEXT.encode()) + 1} (linha 120)"),
+    "utf-16": (TEXT.encode("utf-16"), "parece UTF-16"),
+    "utf-16, no mark": (("a cat and a dog " * 50).encode("utf-16-le"), "byte nulo na posição 1"),
+    "binary": (bytes(range(256)) * 9, "binário"),
+    "one word": (b"palavra", "tem só uma palavra"),
+    "one long word": (b"palavra" * 20_000, "tem só uma palavra"),
+    "one sentence": (b"palavra " * 110, "uma só frase"),
+    "only controls": (b"\x01 \x02 " * 200, "nada que se possa ver"),
+    "only zero-width spaces": (("\u200b " * 200).encode(), "nada que se possa ver"),
+    "only words too long": ((("palavra" * 20 + " ") * 110 + "\n").encode() * 3, "100 caracteres"),
+    "no pairs": (b"uma palavra e outra sem ponto " * 40, "pares de frases", "--objetivo", "mlm+nsp"),
+    "few letters": (TEXT.encode(), "caracteres diferentes", "--vocabulario", "10"),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_bad_text_is_refused_before_anything_is_written(tmp_path, kind, capsys):
+    content, sentence, *options = TEXTS[kind]
+    path = tmp_path / "ruim.txt"
+    path.write_bytes(content)
+    refused(["treinar", path, "--pasta", tmp_path / "run", *options], sentence, capsys)
+    assert not (tmp_path / "run").exists()
+
+
+ROWS = "".join(f"{text.replace(',', '')},{label}\n" for text, label in OPINIONS)
+TABLES = {
+    "empty": (b"", "está vazio"),
+    "latin-1": (f"texto,rótulo\n{ROWS}".encode("latin-1"), "não está em UTF-8"),
+    "no columns": ("\n".join(text.replace(",", "") for text, _ in OPINIONS).encode(), "uma só coluna"),
+    "no such column": (f"texto,rotulo\n{ROWS}".encode(), "não tem a coluna 'nota'", "--rotulo", "nota"),
+    "which column?": (("a,b,c\n" + "x,y,z\n" * 30).encode(), "há 'a', 'b', 'c': diga qual com --texto"),
+    "the same column": (f"texto,b\n{ROWS}".encode(), "mesma coluna", "--rotulo", "texto"),
+    "ragged": (f"texto,rotulo\n{ROWS}sobra,uma,coluna\n".encode(), "a linha 62 tem 3 colunas"),
+    "open quotes": (f'texto,rotulo\n"{ROWS}'.encode(), "aspas que não se fecham"),
+    "few": (b"texto,rotulo\na,b\nc,d\n", "só 2 exemplos"),
+    "one class": (f"texto,rotulo\n{ROWS.replace('ruim', 'bom')}".encode(), "uma só classe, 'bom'"),
+    "no classes": (
+        ("texto,rotulo\n" + "".join(f"t{i},{i}\n" for i in range(40))).encode(),
+        "40 classes em 40",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_bad_table_is_refused_before_any_training(tmp_path, masked, kind, capsys):
+    content, sentence, *options = TABLES[kind]
+    path = tmp_path / "ruim.csv"
+    path.write_bytes(content)
+    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo", *options], sentence, capsys)
+    assert not (tmp_path / "novo").exists()
+
+
+TREEBANKS = {
+    "empty": ("", "nenhuma frase"),
+    "few": (TREEBANK[:200].rpartition("\n\n")[0], "frases anotadas"),
+    "columns": (TREEBANK.replace("\t_\t_", "\t_", 1), "a linha 1 tem 9"),
+    "spaces": (TREEBANK.replace("\t", " "), "a linha 1 tem 1"),
+    "no numbers": (TREEBANK.replace("1\t", "x\t").replace("2\t", "x\t").replace("3\t", "x\t"), "10 colunas"),
+    "one tag": (TREEBANK.replace("NOUN", "DET").replace("VERB", "DET"), "uma só etiqueta, 'DET'"),
+}
+
+
+@pytest.mark.parametrize("kind", TREEBANKS)
+def test_a_bad_treebank_is_refused_before_any_training(tmp_path, masked, kind, capsys):
+    content, sentence = TREEBANKS[kind]
+    path = tmp_path / "ruim.conllu"
+    path.write_text(content, encoding="utf-8")
+    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo"], sentence, capsys)
+
+
+def damage(name: str, content: bytes | None):
+    def do(folder):
+        (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
+
+    return do
+
+
+def change(**settings):
+    def do(folder):
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | settings), encoding="utf-8")
+
+    return do
+
+
+MODELS = {
+    "no folder": (shutil.rmtree, "não há a pasta de modelo"),
+    "no settings": (damage("config.json", None), "não é a pasta de um modelo salvo"),
+    "bad settings": (damage("config.json", b"{"), "o config.json está danificado"),
+    "no weights": (damage("model.safetensors", None), "faltam os pesos"),
+    "bad weights": (damage("model.safetensors", b"nada"), "o arquivo de pesos está danificado"),
+    "no tokenizer": (damage("tokenizer.json", None), "não tem tokenizador"),
+    "bad tokenizer": (damage("tokenizer.json", b"{}"), "o tokenizador não pode ser lido"),
+    "another kind": (change(model_type="t5"), "só leio BERT, RoBERTa"),
+    "another size": (change(hidden_size=32), "os pesos não combinam"),
+    "too many blocks": (change(num_hidden_layers=3), "os pesos não combinam"),
+    "an odd size": (change(num_attention_heads=3), "não são os de um BERT"),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_bad_model_is_refused_by_every_command_that_opens_one(
+    tmp_path, masked, text, opinions, kind, capsys
+):
+    harm, sentence = MODELS[kind]
+    folder = shutil.copytree(masked, tmp_path / "copia")
+    harm(folder)
+    for arguments in (
+        ["preencher", "a [MASK]", "--modelo", folder],
+        ["avaliar", text, "--modelo", folder],
+        ["ajustar", opinions, "--modelo", folder, "--saida", tmp_path / "novo"],
+        ["exportar", "--modelo", folder, "--saida", tmp_path / "novo"],
+        ["treinar", text, "--de", folder, "--pasta", tmp_path / "novo"],
+    ):
+        refused(arguments, sentence, capsys)
+    assert not (tmp_path / "novo").exists()
+
+
+def test_what_cannot_be_asked_is_refused(tmp_path, masked, causal, text, opinions, treebank, capsys):
+    novo, cheia, grammar = tmp_path / "novo", tmp_path / "cheia", tmp_path / "gramatica.txt"
+    cheia.mkdir()
+    (cheia / "algo").touch()
+    grammar.write_text("S -> S a", encoding="utf-8")
+    (tmp_path / "vazia").mkdir()
+    for arguments, sentence in (
+        (["treinar", tmp_path / "nada.txt"], "nada.txt: não existe"),
+        (["treinar", tmp_path / "vazia"], "não tem nenhum arquivo .txt"),
+        (["treinar", text, "--gramatica", text], "não os dois"),
+        (["treinar", "--gramatica", grammar], "a gramática"),
+        (["treinar", "--tokenizador", text], "precisa de um texto"),
+        (["treinar", text, "--tokenizador", text], "não é um tokenizer.json"),
+        (["treinar", text, "--de", masked, "--largura", "32"], "--largura e --de não vão juntos"),
+        (["treinar", text, "--largura", "15"], "--largura 15 deve ser divisível por --cabecas 4"),
+        (["treinar", text, "--passos", "0"], "--passos: deve ser um inteiro de pelo menos 1; veio '0'"),
+        (["treinar", text, "--passos", "dez"], "veio 'dez'"),
+        (["treinar", text, "--passos"], "--passos precisa de um valor"),
+        (["treinar", text, "--semente", "-1"], "--semente"),
+        (["treinar", text, "--taxa", "nan"], "--taxa: deve ser um número maior que 0"),
+        (["treinar", text, "--dropout", "1"], "--dropout: deve ser um número de 0 até menos que 1"),
+        (["treinar", text, "--objetivo", "gpt"], "--objetivo: deve ser mlm, mlm+nsp, causal; veio 'gpt'"),
+        (["treinar", text, "--steps", "3"], "não conheço --steps 3"),
+        (["treinar", "--de", masked], "não tem as palavras da gramática"),
+        (["preencher", "a manga madura", "--modelo", masked], "não tem [MASK]"),
+        (["preencher", "a [MASK]"], "falta dizer: --modelo"),
+        (["preencher", "a [MASK]", "--modelo", causal], "não preenche lacunas: é um modelo causal"),
+        (
+            ["preencher", "[MASK] " * 40, "--modelo", masked],
+            "longa demais: tem 42 tokens, e o modelo lê até 32",
+        ),
+        (["avaliar", "--modelo", masked], "não tem as palavras da gramática"),
+        (["avaliar", text, "--gramatica", grammar, "--modelo", masked], "não os dois"),
+        (["ajustar", tmp_path / "nada.csv", "--modelo", masked, "--saida", novo], "nada.csv: não existe"),
+        (["ajustar", opinions, "--modelo", masked, "--saida", cheia], "já existe e não está vazia"),
+        (["ajustar", opinions, "--modelo", masked], "falta dizer: --saida"),
+        (["exportar", "--modelo", masked, "--saida", text], "já existe"),
+        (["trienar", text], "não há o comando 'trienar'; você quis dizer treinar?"),
+        (["voar"], "há treinar, preencher, avaliar, ajustar, exportar"),
+    ):
+        refused(arguments, sentence, capsys)
+    assert not novo.exists()
+
+
+ENGLISH = ("argument", "usage", "must", "expected", "error", "invalid", "required", "got ", "file", "option")
+
+
+def refused(arguments: list, sentence: str, capsys) -> None:
+    """The command ends with 2 and one Portuguese sentence that holds `sentence`, and trains nothing."""
+    made = torch.optim.Optimizer.__init__
+
+    def trains(*_, **__):
+        raise AssertionError("it began to train")
+
+    torch.optim.Optimizer.__init__ = trains
+    try:
+        code = main([str(argument) for argument in arguments])
+    finally:
+        torch.optim.Optimizer.__init__ = made
+    told = capsys.readouterr()
+    assert code == 2 and sentence in told.err, told.err
+    assert told.err.startswith("erro: ") and told.err.count("\n") == 1 and not told.out
+    assert not any(f" {word}" in told.err for word in ENGLISH), told.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_in_portuguese_and_shows_every_default(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    told = capsys.readouterr().out
+    assert end.value.code == 0 and told.startswith(f"uso: python -m lib {command}")
+    assert not any(word in told for word in ("usage", "options:", "positional", "show this", "None"))
+    options = [line for line in told.split("\n  -")[1:]]
+    silent = ("-help", "-silencioso", "-float16", "-modelo", "-saida", "-gramatica", "-teste", "h, --help")
+    assert [o for o in options if "padrão" not in o and not o.startswith(silent)] == []
+
+
+def test_without_a_command_it_says_what_there_is(capsys):
+    assert main([]) == 0
+    told = capsys.readouterr().out
+    assert all(f"\n  {command} " in told for command in COMMANDS)
