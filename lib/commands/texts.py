@@ -91,8 +91,6 @@ def paragraphs_of(text: str) -> list[list[str]]:
 
 def split(documents: list[list[str]], share: float = 0.05) -> tuple[list[list[str]], list[list[str]]]:
     """Paragraphs to train on, and those held out: a twentieth, or two if that is more; drawn once for all."""
-    if len(documents) < 2:
-        raise Refusal("o texto tem uma só frase: não há como separar uma parte para a avaliação.")
     order = torch.randperm(len(documents), generator=generator(0, "split")).tolist()
     out = set(order[: max(min(2, len(documents) // 2), round(share * len(documents)))])
     return [d for i, d in enumerate(documents) if i not in out], [documents[i] for i in sorted(out)]

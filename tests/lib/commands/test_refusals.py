@@ -21,7 +21,7 @@ TEXTS = {
     "binary": (bytes(range(256)) * 9, "binário"),
     "one word": (b"palavra", "tem só uma palavra"),
     "one long word": (b"palavra" * 20_000, "tem só uma palavra"),
-    "one sentence": (b"palavra " * 110, "uma só frase"),
+    "one sentence": ("Uma só frase não ensina ninguém.".encode(), "tem só 6 palavras"),
     "only controls": (b"\x01 \x02 " * 200, "nada que se possa ver"),
     "only zero-width spaces": (("\u200b " * 200).encode(), "nada que se possa ver"),
     "only words too long": ((("palavra" * 20 + " ") * 110 + "\n").encode() * 3, "100 caracteres"),

@@ -89,8 +89,8 @@ def run(folder: Path, *arguments: str, die: str | None = None) -> int:
 def arguments(tmp_path_factory) -> list[str]:
     grammar = tmp_path_factory.mktemp("grammar") / "toy.txt"
     grammar.write_text(TOY_TEXT, encoding="utf-8")
-    return ["--receita", "teste", "--gramatica", str(grammar), "--passos", str(STEPS), "--dropout", "0.1",
-            "--lotes-de-avaliacao", "1", "--salvar-a-cada", "5", "--avaliar-a-cada", "40", "--silencioso"]  # fmt: skip
+    options = f"--passos {STEPS} --dropout 0.1 --lotes-de-avaliacao 1 --salvar-a-cada 5 --avaliar-a-cada 40"
+    return ["--receita", "teste", "--gramatica", str(grammar), *options.split(), "--silencioso"]
 
 
 @pytest.fixture(scope="module")
