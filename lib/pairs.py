@@ -1,6 +1,7 @@
 """Next sentence prediction, the second exercise of BERT: does B follow A?
 
-`next_sentence_pairs` draws the pairs from documents, and `pair_batch` writes them as BERT reads them.
+`next_sentence_pairs` draws the pairs from documents as BERT does, `MatchedPairs` so that B alone tells
+nothing, and `pair_batch` writes them as BERT reads them.
 """
 
 from collections.abc import Sequence
@@ -37,6 +38,7 @@ def next_sentence_pairs(
 
     A document is a list of sentences, a sentence a list of ids. Half of the pairs are true ones on average.
     With a single document a "random" sentence could be the true next, labelled as false: that is refused.
+    In documents of many sentences B alone gives hints: only a false one can be an opening (`MatchedPairs`).
     """
     checks.generator(generator)
     checks.probability("next_rate", next_rate)
@@ -54,6 +56,39 @@ def next_sentence_pairs(
                 b = strangers[int(torch.randint(len(strangers), (), generator=generator))]
             pairs.append(SentencePair(list(a), list(b), label))
     return pairs
+
+
+class MatchedPairs:
+    """Pairs of neighbours, or of strangers, in which neither sentence alone hints at the label.
+
+    The documents stand in a circle, each as often as it has pairs of neighbours, the largest at most as often
+    as all the others together. A comes from a place drawn uniformly; B from the same place, or from one so
+    far round the circle that it is another document. A turned circle is as uniform as it was, so a document
+    gives B equally often under both labels, and then any sentence of it that follows another equally often.
+    """
+
+    def __init__(self, documents: Sequence[Document]):
+        neighbours = sorted((list(pairwise(d)) for d in documents if len(d) > 1), key=len)
+        if len(neighbours) < 2:
+            raise ValueError("documents must be two or more with two sentences or more, to draw pairs from")
+        *others, largest = neighbours
+        self.farthest = min(len(largest), sum(map(len, others)))  # places that one document may take
+        self.circle = [largest] * self.farthest + [pairs for pairs in others for _ in pairs]
+
+    def draw(self, generator: torch.Generator) -> SentencePair:
+        """One pair; the labels are equally likely."""
+
+        def number(stop: int) -> int:
+            return int(torch.randint(stop, (), generator=generator))
+
+        label, place, size = number(2), number(len(self.circle)), len(self.circle)
+        here = self.circle[place]
+        a, b = here[number(len(here))]
+        if label == NOT_NEXT:
+            turn = self.farthest + number(size - 2 * self.farthest + 1)
+            there = self.circle[(place + turn) % size]
+            b = there[number(len(there))][1]
+        return SentencePair(list(a), list(b), label)
 
 
 def _sentences(document: Document) -> Document:

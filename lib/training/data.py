@@ -15,7 +15,15 @@ from torch import Tensor
 from lib import checks
 from lib.corpus import Grammar, paragraphs, sample
 from lib.corpus.entropy import length_distribution
-from lib.pairs import Document, PairBatch, next_sentence_pairs, pair_batch
+from lib.pairs import (
+    Document,
+    MatchedPairs,
+    PairBatch,
+    SentencePair,
+    next_sentence_pairs,
+    pair_batch,
+    truncate_pair,
+)
 from lib.vocabulary import PAD, Vocabulary, pad
 
 CHUNK = 16  # batches sampled from a grammar at a time, because one call for many sentences is cheaper
@@ -101,6 +109,7 @@ class TextSource:
         blocks = fill_blocks(self.documents, max_length - 2, vocabulary.pad_id)
         self.blocks = vocabulary.frame_rows(blocks)  # (blocks, N)
         self._order: tuple[int, Tensor] = (-1, torch.empty(0))
+        self._matched: MatchedPairs | None = None
 
     def sentences(self, step: int) -> Tensor:
         """(B, N) rows [CLS] ... [SEP], padded."""
@@ -108,19 +117,19 @@ class TextSource:
         return self.vocabulary.trim(rows)
 
     def pairs(self, step: int) -> PairBatch:
-        """[CLS] A [SEP] B [SEP]: neighbours in a document, or sentences of two documents."""
-        draw = generator(self.seed, "pairs", step)
-        together = [d for d in self.documents if len(d) > 1]
-        if not together or len(self.documents) < 2:
-            raise ValueError("the text must hold two paragraphs or more, one of them with two sentences")
+        """[CLS] A [SEP] B [SEP]: neighbours in a document, or sentences of two documents.
+
+        Each gets half of the row: if only the longer one were cut, the length of B would tell that of A.
+        """
+        draw, half = generator(self.seed, "pairs", step), (self.max_length - 3) // 2
+        if self._matched is None:
+            self._matched = MatchedPairs(self.documents)
         pairs = []
-        while len(pairs) < self.batch:
-            document = together[int(torch.randint(len(together), (), generator=draw))]
-            first = int(torch.randint(len(document) - 1, (), generator=draw))
-            other = self.documents[int(torch.randint(len(self.documents), (), generator=draw))]
-            if other is not document:
-                pairs += next_sentence_pairs([document[first : first + 2], other[:1]], generator=draw)[:1]
-        return pair_batch(pairs, self.vocabulary, max_length=self.max_length)
+        for _ in range(self.batch):
+            a, b, label = self._matched.draw(draw)
+            a, b = (truncate_pair(s, (), half, generator=draw)[0] for s in (a, b))
+            pairs.append(SentencePair(a, b, label))
+        return pair_batch(pairs, self.vocabulary)
 
     def _place(self, i: int) -> int:
         """Which block is the i-th to be read, counting through all epochs."""

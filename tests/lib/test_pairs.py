@@ -4,10 +4,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, chisquare
+from scipy.stats import binomtest, chi2_contingency, chisquare
 
 from lib.corruption import mask_tokens
-from lib.pairs import IS_NEXT, NOT_NEXT, SentencePair, next_sentence_pairs, pair_batch, truncate_pair
+from lib.pairs import (
+    IS_NEXT,
+    NOT_NEXT,
+    MatchedPairs,
+    SentencePair,
+    next_sentence_pairs,
+    pair_batch,
+    truncate_pair,
+)
 from lib.vocabulary import CLS, PAD, SEP, Vocabulary
 from tests.randomness import SEEDS, seeded
 
@@ -31,6 +39,40 @@ def test_half_of_the_pairs_are_true_and_the_labels_are_berts():
     assert binomtest(true, len(pairs), 0.5).pvalue > FALSE_ALARM
     others = torch.tensor([p.b[0] // 100 for p in pairs if p.label == NOT_NEXT]).bincount()[1:]
     assert chisquare(others.numpy()).pvalue > FALSE_ALARM
+
+
+def lengths_by_hundreds(*lengths: int) -> list[list[list[int]]]:
+    """Documents of so many sentences; sentence s of document d is the token 100 d + s."""
+    return [[[100 * d + s] for s in range(n)] for d, n in enumerate(lengths, 1)]
+
+
+@pytest.mark.parametrize("lengths", [(3, 9, 1, 2, 5, 5), (30, 4, 1, 3), (2, 2)], ids=str)
+def test_neither_sentence_of_a_matched_pair_hints_at_the_label(lengths):
+    """Documents of all lengths, one that outweighs the others, and the fewest that there can be."""
+    matched, g = MatchedPairs(lengths_by_hundreds(*lengths)), seeded(5)
+    pairs = [matched.draw(g) for _ in range(8000)]
+    for (a,), (b,), label in pairs:
+        assert (b == a + 1) if label == IS_NEXT else (a // 100 != b // 100)
+    label = torch.tensor([pair.label for pair in pairs])
+    assert binomtest(int(label.sum()), len(pairs), 0.5).pvalue > FALSE_ALARM
+    for sentence, drawn in enumerate(zip(*((pair.a[0], pair.b[0]) for pair in pairs), strict=True)):
+        names, which = torch.tensor(drawn).unique(return_inverse=True)
+        wanted = {100 * d + s + sentence for d, n in enumerate(lengths, 1) for s in range(n - 1)}
+        assert set(names.tolist()) == wanted, "a sentence with a neighbour is never drawn"
+        counts = torch.zeros(2, len(names)).index_put_((label, which), torch.ones(len(pairs)), True)
+        assert chi2_contingency(counts.numpy()).pvalue > FALSE_ALARM
+
+
+def test_berts_pairs_hint_at_the_label():
+    """What matched pairs mend: an opening follows nothing, so as B it is a false one every time."""
+    pairs = next_sentence_pairs(DOCUMENTS, generator=seeded(4))
+    openings = [pair.label for pair in pairs if pair.b[0] % 100 == 0]
+    assert len(openings) > 5 and set(openings) == {NOT_NEXT}
+
+
+def test_matched_pairs_need_two_documents_with_neighbours():
+    with pytest.raises(ValueError, match="two or more with two sentences"):
+        MatchedPairs(lengths_by_hundreds(4, 1, 1))
 
 
 def test_the_labels_agree_with_transformers():

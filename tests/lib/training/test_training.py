@@ -121,11 +121,16 @@ def test_blocks_hold_every_token_in_order_and_never_two_documents(documents, siz
     assert {*ends} <= {*ends_of_blocks}, "a block runs over the end of a document"
 
 
-def test_pairs_of_a_text_need_two_paragraphs():
-    with pytest.raises(ValueError, match="two paragraphs"):
-        TextSource([[[5, 6], [7, 8]]], WORDS, 4).pairs(0)
-    pairs = TextSource(TEXT, WORDS, 40, max_length=16).pairs(0)
+def test_pairs_of_a_text_are_a_function_of_the_step_and_fit():
+    source = TextSource(TEXT, WORDS, 40, max_length=9)
+    assert torch.equal(TextSource(TEXT, WORDS, 40, max_length=9).pairs(2).ids, source.pairs(2).ids)
+    assert not torch.equal(source.pairs(1).labels, source.pairs(2).labels)
+    pairs = source.pairs(0)
     assert set(pairs.labels.tolist()) == {0, 1} and len(pairs.ids) == 40
+    # Three tokens each, and a sentence of four loses one at either end.
+    assert pairs.ids.shape[1] == 9 and ((pairs.ids == SEP).sum(1) == 2).all()
+    with pytest.raises(ValueError, match="two or more with two sentences"):
+        TextSource([[[5, 6], [7, 8]], [[5]]], WORDS, 4).pairs(0)
 
 
 def test_generators_of_different_places_are_different():
