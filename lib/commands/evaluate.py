@@ -56,8 +56,7 @@ def objective_of(opened: Opened) -> Objective:
     """The exercise that the model was trained on, in evaluation mode."""
     if isinstance(opened.model, CausalLM):
         return NextWord(opened.model).eval()
-    opened.require(MaskedLM, "pode ser avaliado num texto")
-    return Masked(opened.model).eval()
+    return Masked(opened.masked("pode ser avaliado num texto")).eval()
 
 
 def source_for(options: argparse.Namespace, text: str | None, opened: Opened) -> Source:

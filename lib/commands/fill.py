@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from lib.commands.console import Parser, Refusal, whole
 from lib.commands.models import OPTION, open_model
-from lib.heads import MaskedLM
 from lib.use import fill_mask
 
 OPTIONS = {
@@ -24,11 +23,11 @@ def main(arguments: Sequence[str]) -> int:
     if MASK not in sentence:
         raise Refusal(f'a frase não tem {MASK}: escreva-o onde falta a palavra, como em "a {MASK} madura".')
     opened = open_model(options.model)
-    opened.require(MaskedLM, "preenche lacunas")
+    model = opened.masked("preenche lacunas")
     length, longest = len(opened.tokenizer.encode(sentence)), opened.config.max_length
     if length > longest:
         raise Refusal(f"a frase é longa demais: tem {length} tokens, e o modelo lê até {longest}.")
-    for number, gap in enumerate(fill_mask(opened.model, opened.tokenizer, sentence, options.top), 1):
+    for number, gap in enumerate(fill_mask(model, opened.tokenizer, sentence, options.top), 1):
         print(f"lacuna {number}:" if sentence.count(MASK) > 1 else sentence)
         for word, probability in gap:
             print(f"  {word:<20} {probability:.4f}")

@@ -16,7 +16,6 @@ from lib.weights import load
 MODEL = "modelo"  # the folder of the finished model, in that of its run
 OPTION: Row = ("--modelo PASTA", "model", Path, REQUIRED, "pasta de um treino, ou de um BERT publicado")
 KINDS = {FineTuned: "um modelo já ajustado", CausalLM: "um modelo causal", Encoder: "só um codificador"}
-KINDS |= {MaskedLM: "um modelo mascarado"}
 WRONG = {  # what `load` says, and how we say it
     "is not a JSON|object of settings": "o config.json está danificado",
     "holds neither": "faltam os pesos (model.safetensors)",
@@ -58,11 +57,12 @@ class Opened:
         if grammar.vocabulary != self.tokenizer.vocabulary:
             raise Refusal(f"o modelo de {self.folder} não tem as palavras da gramática; dê um texto.")
 
-    def require(self, kind: type, what: str) -> None:
-        """Refuse a model that is of another kind."""
-        if not isinstance(self.model, kind):
-            is_one = next(name for known, name in KINDS.items() if isinstance(self.model, known))
-            raise Refusal(f"o modelo de {self.folder} não {what}: é {is_one}; é preciso {KINDS[kind]}.")
+    def masked(self, what: str) -> MaskedLM:
+        """The model, or a refusal of one that hides no words and so cannot do `what`."""
+        if isinstance(self.model, MaskedLM):
+            return self.model
+        is_one = next(name for kind, name in KINDS.items() if isinstance(self.model, kind))
+        raise Refusal(f"o modelo de {self.folder} não {what}: é {is_one}, e é preciso um modelo mascarado.")
 
 
 def open_model(folder: Path) -> Opened:

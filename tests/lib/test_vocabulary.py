@@ -49,3 +49,9 @@ def test_a_token_that_is_not_there_is_named():
         SMALL.id_of("lua")
     with pytest.raises(KeyError, match=r"\[CLS\]"):
         Vocabulary(["a", "b"]).frame([0])
+
+
+def test_pieces_are_counted_by_the_word_that_they_belong_to():
+    vocabulary = Vocabulary([*SPECIAL_TOKENS, "gat", "##inho", "o"])
+    ids = torch.tensor([[2, 7, 5, 6, 6, 5, 3]])  # [CLS] o gat ##inho ##inho gat [SEP]
+    assert vocabulary.word_ids(ids).tolist() == [[1, 2, 3, 3, 3, 4, 5]]

@@ -14,16 +14,17 @@ from torch import nn
 from lib.corpus import topic_log_joint
 from lib.corpus.entropy import sentence_table
 from lib.corruption import epoch_generator
+from lib.encoder import Config
 from lib.heads import PairHead, SequenceHead, SpanHead, TokenHead
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.pairs import IS_NEXT
 from lib.tokenizer import Tokenizer
 from lib.training.data import Batch, GrammarSource, TextSource, fill_blocks, generator
 from lib.training.fine_tuning import Labelled, accuracy, fine_tune, labelled, predict
-from lib.training.loop import Trainer, evaluate, hold_out, read_log, train
-from lib.training.objectives import OBJECTIVES, predictions
+from lib.training.loop import Trainer, evaluate, hold_out, read_log, rewind, train
+from lib.training.objectives import OBJECTIVES, Masked, predictions
 from lib.training.optimizers import Muon, Recipe, adamw, optimizers
-from lib.vocabulary import CLS, MASK, PAD, SEP, Vocabulary
+from lib.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
 from lib.weights import load, save
 from tests.randomness import seeded
 from tests.refusals import refuses
@@ -264,6 +265,26 @@ def test_predictions_are_the_models_probabilities():
     assert all(abs(p - expected[i].item()) < 1e-6 for i, p in told)
 
 
+@pytest.mark.parametrize("units", ["words", "spans"])
+def test_words_are_hidden_whole_in_training_and_token_by_token_in_an_examination(units):
+    """Of "gat ##inho" both pieces or none; the budget of spans may cut the last one of a row short."""
+    tokens = Vocabulary([*SPECIAL_TOKENS, "o", "gat", "##inho", "corr", "##e", "##u"])
+    source = TextSource([[[5, 6, 7, 8, 9, 10] * 4]] * 40, tokens, 32, 0, 26)
+    objective = Masked(Config(len(tokens), d=8, heads=1, layers=1, pooler=False), 0.3, units=units)
+
+    def torn(batch: Batch) -> int:
+        """Words of which a part is hidden: neighbours of which one is, and the second continues the first."""
+        hidden = batch.labels != IGNORE_INDEX
+        original = torch.where(hidden, batch.labels, batch.ids)
+        return int((tokens.continues[original[:, 1:]] & (hidden[:, 1:] != hidden[:, :-1])).sum())
+
+    training = sum(torn(objective.train().draw(source, step)) for step in range(20))
+    examined = sum(torn(objective.eval().draw(source, step)) for step in range(20))
+    assert training <= (0 if units == "words" else 20 * 32) and examined > 20 * 32 * 2
+    counts = sum(objective.train().counts(objective.draw(source, step)) for step in range(20))
+    assert abs(counts / (20 * 32 * 24) - 0.3) < 0.02, "the share that is hidden stays"
+
+
 def test_more_is_hidden_at_first_and_never_in_an_examination():
     objective = toy_objective("mlm")
     objective.early = (0.6, 100)
@@ -384,6 +405,15 @@ def test_clipping_bounds_the_gradient():
     trainer.advance()
     norm = torch.cat([p.grad.flatten() for p in trainer.objective.parameters()]).norm()
     assert norm <= 1e-3 * 1.001
+
+
+@pytest.mark.parametrize("line", ["nothing", "[]", '{"lr": 1}', '{"step": "1"}', "\xff"])
+def test_a_damaged_log_is_named_to_a_reader_and_cut_by_a_run(tmp_path, line):
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b'{"step": 1, "lr": 1}\n' + line.encode("latin-1") + b'\n{"step": 2, "lr": 1}\n')
+    with pytest.raises(ValueError, match="damaged in line 2"):
+        read_log(log)
+    assert rewind(log, 5) == read_log(log) == [{"step": 1, "lr": 1}]
 
 
 def test_the_log_holds_every_step_and_forgets_what_was_undone(tmp_path):
