@@ -39,9 +39,9 @@ Cada comando explica as suas opções: python -m lib treinar --help
 
 Do começo ao fim:
   python -m lib treinar livro.txt --pasta meu_bert
-  python -m lib preencher "a [MASK] madura" --modelo meu_bert/model
-  python -m lib avaliar outro.txt --modelo meu_bert/model
-  python -m lib ajustar opinioes.csv --modelo meu_bert/model --saida classificador
+  python -m lib preencher "a [MASK] madura" --modelo meu_bert
+  python -m lib avaliar outro.txt --modelo meu_bert
+  python -m lib ajustar opinioes.csv --modelo meu_bert --saida classificador
 """
 
 

@@ -128,8 +128,12 @@ class Parser(argparse.ArgumentParser):
     """An argument parser that speaks Portuguese, shows every default, and refuses as the commands do."""
 
     def __init__(self, command: str, description: str, groups: Mapping[str, Sequence[Row]]):
+        rows = [row for group in groups.values() for row in group]
+        places = [f"[{row[0]} ...]" if row[3] == "*" else row[0] for row in rows if row[0][0] != "-"]
+        needed = [row[0] for row in rows if row[3] is REQUIRED]
         super().__init__(
             f"python -m lib {command}",
+            usage=" ".join(["%(prog)s", *places, *needed, "[opções]"]),
             description=description,
             formatter_class=Help,
             add_help=False,

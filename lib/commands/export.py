@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     off = max(float((copy[name] - tensor).abs().max()) for name, tensor in original.items())
     size = sum(file.stat().st_size for file in options.out.iterdir()) / 2**20
     told = "pesos idênticos" if off == 0 else f"pesos a no máximo {off:.1e} dos originais"
-    print(f"Pronto: {type(opened.model).__name__} em {options.out}, {size:.1f} MB; aberto de novo, {told}.")
+    print(f"Pronto: a cópia está em {options.out}, {size:.1f} MB; aberta de novo, {told}.")
     return 0
 
 

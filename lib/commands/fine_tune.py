@@ -178,7 +178,7 @@ def unread(texts: Sequence[str], opened: Opened) -> list[str]:
     if share > 0.05:
         told.append(f"Atenção: {share:.0%} do que o modelo lê são [UNK]; foi treinado em textos diferentes?")
     if cut := sum(len(row) > longest for row in rows):
-        told.append(f"{cut} dos textos para estudar foram cortados em {longest} tokens, o que o modelo lê.")
+        told.append(f"Textos cortados em {longest} tokens, o máximo que o modelo lê: {cut}.")
     return told
 
 
@@ -209,3 +209,6 @@ def show(task: Task, scores: list[float]) -> None:
     for name, score in task.bars.items():
         print(f"  {name:<26}{score:.1%}")
     print(f"  {'o modelo ajustado':<26}{ours}")
+    best = max(task.bars, key=lambda name: task.bars[name])
+    if sum(scores) / len(scores) <= task.bars[best]:
+        print(f"Não superou {best}: tente mais --epocas, mais exemplos, ou um modelo treinado em mais texto.")

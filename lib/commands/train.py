@@ -94,7 +94,13 @@ OPTIONS: dict[str, Sequence[Row]] = {
     ),
     "como executar": (
         ("--pasta PASTA", "folder", Path, None, f"pasta do treino (padrão: em {RUNS}, uma por configuração)"),
-        ("--avaliar-a-cada N", "evaluate_every", whole(1), None, "passos (padrão: um décimo de todos)"),
+        (
+            "--avaliar-a-cada N",
+            "evaluate_every",
+            whole(1),
+            None,
+            "passos entre avaliações (padrão: 1/10 de todos)",
+        ),
         ("--lotes-de-avaliacao N", "evaluate_batches", whole(1), 8, "lotes por avaliação"),
         ("--salvar-a-cada N", "save_every", whole(1), 200, "passos entre checkpoints"),
         HALF,

@@ -9,7 +9,7 @@ from lib.weights import load
 
 def test_a_copy_is_the_same_model(tmp_path, masked, capsys):
     assert main(["exportar", "--modelo", str(masked), "--saida", str(tmp_path / "copia")]) == 0
-    assert "aberto de novo, pesos idênticos" in capsys.readouterr().out
+    assert "aberta de novo, pesos idênticos" in capsys.readouterr().out
     ids = torch.tensor([[2, 9, 4, 11, 3]])
     theirs = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "copia").eval()
     assert torch.allclose(theirs(ids).logits, load(masked).model(ids), atol=1e-5)

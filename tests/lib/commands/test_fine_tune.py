@@ -7,6 +7,7 @@ import transformers
 
 from lib.commands import baselines, main
 from lib.commands.examples import Example
+from lib.commands.fine_tune import Task, show
 from lib.weights import load
 from tests.lib.commands.conftest import OPINIONS
 
@@ -66,7 +67,15 @@ def test_what_the_model_cannot_read_is_told(tmp_path, masked, capsys):
     options = ["--modelo", str(masked), "--saida", str(tmp_path / "novo"), "--epocas", "1", "--sementes", "1"]
     assert main(["ajustar", str(path), *options, "--silencioso"]) == 0
     told = capsys.readouterr().out
-    assert "32 dos textos para estudar foram cortados em 32 tokens" in told and "são [UNK]" in told
+    assert "cortados em 32 tokens, o máximo que o modelo lê: 32." in told and "são [UNK]" in told
+
+
+def test_a_model_that_beats_no_bar_is_said_to(capsys):
+    task = Task("", 1, None, None, [], {"o acaso": 0.5, "saber": 0.75}, [])
+    show(task, [0.75])
+    assert "Não superou saber: tente" in capsys.readouterr().out
+    show(task, [0.7, 0.85])
+    assert "70.0% e 85.0%" in (told := capsys.readouterr().out) and "superou" not in told
 
 
 def test_naive_bayes_is_computed_as_by_hand(tokenizer):
