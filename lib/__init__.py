@@ -7,7 +7,6 @@
     presets, parameters                                published models: sizes, counts
     weights/    models in and out, as transformers has them     use  one call for each use of a model
     generation, geometry                               left to right; cosines and what they hide
-    use         a model in use: one call for each thing that one asks of it
     corpus/     the grammar with exact floors, and Porttinari
     training/   objectives, loop, checkpoints, fine-tuning
     commands/   `python -m lib`: train, fill, evaluate, fine-tune and export, from the terminal

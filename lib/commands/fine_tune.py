@@ -27,7 +27,7 @@ from lib.commands.models import OPTION, Opened, open_model
 from lib.experiments.tagging import most_frequent_tag
 from lib.heads import FineTuned
 from lib.numbers import Repeated
-from lib.use import LARGE, classify, tag, train_classifier, train_tagger
+from lib.use import BERT_BASE, BERT_RATE, classify, tag, train_classifier, train_tagger
 from lib.weights import save
 
 FEWEST_STEPS = 300
@@ -62,7 +62,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
         ("--lote N", "batch", whole(1), 16, "exemplos por passo"),
         (
             *("--taxa N", "lr", between(math.ulp(0), 1, "maior que 0, até 1"), None),
-            f"taxa de aprendizado máxima (padrão: 5e-4; num modelo de largura {LARGE} ou mais, 5e-5)",
+            f"maior taxa (padrão: {BERT_RATE} com largura {BERT_BASE}, mais nos modelos mais estreitos)",
         ),
         ("--sementes N", "seeds", whole(1), 3, "treinos, cada um com outra semente; grava-se o primeiro"),
         SEED,

@@ -57,9 +57,10 @@ def fine_tune(
 ) -> FineTuned:
     """Train `head` on `examples`, and the encoder under it; returns both, in evaluation mode.
 
+    `progress` labels a bar, if one is to be seen.
+
     `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
     embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
-    `progress` is the label of a bar, if one is to be seen.
     """
     checks.instance("examples", examples, Labelled, LISTS)
     checks.integer("epochs", epochs, 1)
@@ -70,18 +71,19 @@ def fine_tune(
     recipe = Recipe(epochs * -(-count // batch), lr)
     optimizer = adamw(model, recipe)
     drawn = bar(recipe.steps, progress or "", shown=progress is not None)
+    step = 0
     lengths = examples.real.sum(1)
     for epoch in range(epochs):
         for at in like_lengths(lengths, batch, generator(seed, "order", epoch)):
             for group in optimizer.param_groups:
-                group["lr"] = recipe.rate(drawn.done)
-            seed_dropout(seed, drawn.done)
+                group["lr"] = recipe.rate(step)
+            seed_dropout(seed, step)
             optimizer.zero_grad(set_to_none=True)
-            loss = task_loss(model, examples.rows(at))
-            loss.backward()
+            task_loss(model, examples.rows(at)).backward()
             nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
             optimizer.step()
-            drawn.step(f"perda {loss.item():.3f}" if progress else "")
+            step += 1
+            drawn.step()
     drawn.close()
     for p in frozen:
         p.requires_grad_(True)
