@@ -117,8 +117,8 @@ def tokenized(document: Sequence[str], tokenizer: Tokenizer) -> Document:
 
 
 def require_pairs(*parts: list[list[str]]) -> None:
-    """Refuse a text of which some part has no two neighbouring sentences, or no stranger to one."""
-    if any(len(part) < 2 or all(len(document) < 2 for document in part) for part in parts):
+    """Refuse a text of which some part has no two paragraphs with neighbouring sentences."""
+    if any(sum(len(document) > 1 for document in part) < 2 for part in parts):
         raise Refusal(
             "não dá para formar pares de frases: o texto precisa de mais parágrafos (separados por uma linha "
             "em branco) com duas frases ou mais. Use um texto maior, ou --objetivo mlm."

@@ -26,6 +26,10 @@ TEXTS = {
     "only zero-width spaces": (("\u200b " * 200).encode(), "nada que se possa ver"),
     "only words too long": ((("palavra" * 20 + " ") * 110 + "\n").encode() * 3, "100 caracteres"),
     "no pairs": (b"uma palavra e outra sem ponto " * 40, "pares de frases", "--objetivo", "mlm+nsp"),
+    "one paragraph with pairs": (
+        ("Uma frase. Outra frase.\n\n" + "Uma frase sozinha de outro assunto.\n\n" * 40).encode(),
+        *("pares de frases", "--objetivo", "mlm+nsp"),
+    ),
     "few letters": (TEXT.encode(), "caracteres diferentes", "--vocabulario", "10"),
 }
 
