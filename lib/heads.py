@@ -101,15 +101,12 @@ class Head(nn.Module):
 
     pooled: bool
     drops = True  # while training, as much of what it reads as the encoder does
+    reads = 1  # vectors at a time
 
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
         self.dropout = Dropout(config.dropout if self.drops else 0.0)
-        if isinstance(labels, list | tuple):
-            raise TypeError(
-                f"labels must be a number of classes, here {len(labels)}: FineTuned takes the names"
-            )
-        self.W = nn.Linear(config.d, checks.integer("labels", labels, 1))
+        self.W = nn.Linear(self.reads * config.d, checks.integer("labels", labels, 1))
         self.apply(initialise)
 
     def scores(self, x: Tensor) -> Tensor:
@@ -156,6 +153,26 @@ class TokenHead(Head):
         return self.scores(hidden)  # (B, N, d) -> (B, N, labels)
 
 
+class WordHead(TokenHead):
+    """Scores for every word, from the one before it, itself and the one after it: W [h_-1; h_0; h_+1] + b.
+
+    The vector of a word is the mean of its pieces. In the words of attention: three heads that need not learn
+    where to look, because `words` (B, N), the number of the word that each token belongs to, says it.
+    """
+
+    reads = 3
+
+    def forward(self, hidden: Tensor, words: Tensor) -> Tensor:
+        if checks.tensor("hidden", hidden).dim() != 3:
+            raise ValueError(f"hidden must have shape (B, N, d), got {tuple(hidden.shape)}")
+        checks.tensor("words", words, checks.INTEGERS, hidden.shape[:2])
+        there = [words[:, :, None] + k == words[:, None, :] for k in (-1, 0, 1)]  # 3 times (B, N, N)
+        maps = torch.stack(there, 1).to(hidden)  # (B, 3, N, N)
+        maps = maps / maps.sum(-1, keepdim=True).clamp(min=1)  # equal weights; no word there: zeros
+        near = maps @ hidden[:, None]  # (B, 3, N, d)
+        return self.scores(near.transpose(1, 2).flatten(2))  # (B, N, 3 d) -> (B, N, labels)
+
+
 class SpanHead(Head):
     """Extractive question answering: how well does the answer start here, and end here?"""
 
@@ -179,15 +196,21 @@ class FineTuned(nn.Module):
             raise TypeError(f"head must be one of this module, which says what it reads; got {head!r}")
         if head.pooled and encoder.pooler is None:
             raise ValueError(f"{type(head).__name__} reads the pooled vector: build encoder with pooler=True")
-        if head.W.in_features != encoder.config.d:
-            raise ValueError(f"head reads d={head.W.in_features} numbers, encoder gives d={encoder.config.d}")
-        if labels is not None and len(set(labels)) != head.W.out_features:
-            raise ValueError(f"labels must name {head.W.out_features} different classes, got {list(labels)}")
+        if (reads := head.W.in_features // head.reads) != encoder.config.d:
+            raise ValueError(f"head reads d={reads} numbers, encoder gives d={encoder.config.d}")
         self.encoder, self.head = encoder, head
         self.labels = None if labels is None else tuple(labels)
 
-    def forward(self, ids: Tensor, mask: Tensor | None = None, segments: Tensor | None = None):
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        segments: Tensor | None = None,
+        words: Tensor | None = None,
+    ):
         hidden = self.encoder(ids, mask, segments)
+        if isinstance(self.head, WordHead):
+            return self.head(hidden, checks.instance("words", words, Tensor, "which word each token is of"))
         pooler = self.encoder.pooler if self.head.pooled else None
         return self.head(hidden if pooler is None else pooler(hidden))
 

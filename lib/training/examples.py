@@ -55,16 +55,18 @@ def tagged(
     A tag that is not among `tags` gets the number len(tags), which no model predicts: it counts as an error.
     """
     vocabulary, number = tokenizer.vocabulary, {tag: i for i, tag in enumerate(tags)}
-    rows, targets = [], []
+    rows, targets, words = [], [], []
     for sentence in sentences:
-        ids, target = [], []
-        for word, tag in zip(sentence.words, sentence.tags, strict=True):
+        ids, target, place = [], [], []
+        for i, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True), 1):
             pieces = tokenizer.encode(word).ids[1:-1] or [vocabulary.unk_id]
             ids += pieces
             target += [number.get(tag, len(tags))] + [IGNORE_INDEX] * (len(pieces) - 1)
+            place += [i] * len(pieces)
         rows.append(vocabulary.frame(ids[: max_length - 2]))
         targets.append(torch.tensor([IGNORE_INDEX, *target[: max_length - 2], IGNORE_INDEX]))
-    return labelled(rows, pad(targets, IGNORE_INDEX), vocabulary.pad_id)
+        words.append(torch.tensor([0, *(place := place[: max_length - 2]), place[-1] + 1]))
+    return labelled(rows, pad(targets, IGNORE_INDEX), vocabulary.pad_id)._replace(words=pad(words, -1))
 
 
 def frame_words(grammar: Grammar, *sentences: Words) -> list[int]:

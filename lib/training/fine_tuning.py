@@ -12,13 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from lib import checks
+from lib.corruption import select_tokens
 from lib.encoder import Encoder
 from lib.heads import FineTuned, Head, SpanHead, TokenHead, best_span, span_loss
 from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.progress import bar
 from lib.training.data import generator, seed_dropout
 from lib.training.optimizers import Recipe, adamw
-from lib.vocabulary import PAD, pad
+from lib.vocabulary import PAD, Vocabulary, pad
 
 ENCODER = "encoder"
 LISTS = "texts and labels in lists are learnt by lib.use.train_classifier(model, tokenizer, texts, labels)"
@@ -32,6 +33,7 @@ class Labelled(NamedTuple):
     target: Tensor  # (B,) a class; (B, N) a class per token; (B, 2) the ends of a span
     segments: Tensor | None = None  # (B, N)
     allowed: Tensor | None = None  # (B, N) where a span may lie; None: at every real token
+    words: Tensor | None = None  # (B, N) which word a token is a piece of: [CLS] is 0, padding -1
 
     def rows(self, at: Tensor) -> "Labelled":
         """Some of the sentences, without the columns that are padding in all of them."""
@@ -52,6 +54,8 @@ def fine_tune(
     batch: int = 32,
     lr: float = 5e-4,
     freeze: int | str = 0,
+    hide: float = 0.0,
+    vocabulary: Vocabulary | None = None,
     seed: int = 0,
     progress: str | None = None,
 ) -> FineTuned:
@@ -61,10 +65,14 @@ def fine_tune(
 
     `freeze` keeps what was learnt before: "encoder" all of it, so that only head and pooler learn; k > 0 the
     embeddings and the k lowest blocks; 0 nothing. The encoder is changed in place: pass a copy to keep it.
+    `hide` shows that share of the tokens as the [MASK] of `vocabulary`, others in every epoch, and asks for
+    the same target: the model learns to do without each word, as it will have to with words it never saw.
     """
     checks.instance("examples", examples, Labelled, LISTS)
     checks.integer("epochs", epochs, 1)
     checks.integer("batch", batch, 1)
+    if checks.probability("hide", hide) and vocabulary is None:
+        raise ValueError(f"hide={hide} needs the vocabulary, to know its [MASK] and which tokens are special")
     model = FineTuned(encoder, head).train()
     frozen = freeze_parts(encoder, freeze)
     count = len(examples.ids)
@@ -77,9 +85,12 @@ def fine_tune(
         for at in like_lengths(lengths, batch, generator(seed, "order", epoch)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.rate(step)
+            some = examples.rows(at)
+            if hide and vocabulary is not None:
+                some = hide_tokens(some, hide, vocabulary, generator(seed, "hide", step))
             seed_dropout(seed, step)
             optimizer.zero_grad(set_to_none=True)
-            task_loss(model, examples.rows(at)).backward()
+            task_loss(model, some).backward()
             nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
             optimizer.step()
             step += 1
@@ -88,6 +99,12 @@ def fine_tune(
     for p in frozen:
         p.requires_grad_(True)
     return model.eval()
+
+
+def hide_tokens(examples: Labelled, rate: float, vocabulary: Vocabulary, g: torch.Generator) -> Labelled:
+    """The examples with some of their tokens, though no special ones, behind [MASK]."""
+    hidden = select_tokens(vocabulary.is_ordinary(examples.ids), rate, generator=g)
+    return examples._replace(ids=examples.ids.masked_fill(hidden, vocabulary.mask_id))
 
 
 def like_lengths(lengths: Tensor, batch: int, g: torch.Generator, window: int = 8) -> list[Tensor]:
@@ -121,7 +138,7 @@ def freeze_parts(encoder: Encoder, freeze: int | str) -> list[nn.Parameter]:
 
 def task_loss(model: FineTuned, examples: Labelled) -> Tensor:
     """Mean cross-entropy of the true class, of every true class, or of the true ends of the span."""
-    scores = model(examples.ids, examples.real, examples.segments)
+    scores = model(examples.ids, examples.real, examples.segments, examples.words)
     if isinstance(model.head, SpanHead):
         start, end = scores
         return span_loss(start, end, examples.target, span_places(examples))
@@ -137,7 +154,7 @@ def predict(model: FineTuned, examples: Labelled, batch: int = 256) -> Tensor:
     for part in torch.arange(len(examples.ids)).split(batch):
         # The columns are those of `examples`, so that the parts can be joined again.
         some = examples._replace(**{k: x[part] for k, x in examples._asdict().items() if x is not None})
-        scores = model(some.ids, some.real, some.segments)
+        scores = model(some.ids, some.real, some.segments, some.words)
         if isinstance(model.head, SpanHead):
             start, end = scores
             rows.append(best_span(start, end, span_places(some)))

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from lib import heads
 from lib.attention import padding_mask
 from lib.encoder import Config, Encoder
-from lib.heads import CausalLM, FineTuned, MaskedLM, NSPHead, PairHead, SequenceHead, SpanHead, TokenHead
+from lib.heads import (
+    CausalLM,
+    FineTuned,
+    MaskedLM,
+    NSPHead,
+    PairHead,
+    SequenceHead,
+    SpanHead,
+    TokenHead,
+    WordHead,
+)
 from lib.parameters import count
 from lib.weights import encoder_from
 from tests.randomness import seeded
@@ -59,6 +69,21 @@ def test_parity_with_the_reference(kind, head, options):
     else:
         a, b = (scores, theirs.logits) if head.pooled else (scores[mask], theirs.logits[mask])
         torch.testing.assert_close(a, b, atol=1e-5, rtol=0)
+
+
+def test_a_word_is_judged_by_its_pieces_and_by_its_neighbours():
+    """Loops over the words of [CLS] one two-two three [SEP] [PAD], each with the means of its pieces."""
+    torch.manual_seed(0)
+    head, hidden = WordHead(SMALL, 3).eval(), torch.randn(2, 7, SMALL.d)
+    words = torch.tensor([[0, 1, 2, 2, 3, 4, -1], [0, 1, 1, 1, 2, 3, 4]])
+    scores = head(hidden, words)
+    for row, numbers in enumerate(words.tolist()):
+        means = {w: hidden[row, [i for i, n in enumerate(numbers) if n == w]].mean(0) for w in numbers}
+        for i, w in enumerate(numbers):
+            if 0 < w < max(numbers):
+                expected = head.W(torch.cat([means[w - 1], means[w], means[w + 1]]))
+                torch.testing.assert_close(scores[row, i], expected)
+    assert head.W.in_features == 3 * SMALL.d and FineTuned(Encoder(SMALL), head).head is head
 
 
 def test_the_unembedding_is_the_token_table():
@@ -131,6 +156,10 @@ test_bad_input_is_named = refuses(
     (lambda: MaskedLM(SMALL).loss(ONES, ONES[:1]), r"labels must have the shape of ids, \(2, 3\)"),
     (lambda: MaskedLM(SMALL).loss(ONES, torch.full_like(ONES, -100)), "select no position"),
     (lambda: heads.best_span(ZEROS, ZEROS, ZEROS.bool()), "at least one position"),
+    (
+        lambda: WordHead(SMALL, 2)(torch.zeros(2, 3, 12), ONES[:1]),
+        r"words must be integers of shape \(2, 3\)",
+    ),
     (lambda: heads.span_loss(ZEROS, ZEROS, ONES, ALLOWED), r"span must have shape \(B, 2\)"),
     (lambda: heads.span_loss(ZEROS, ZEROS, torch.tensor([[0, 1], [1, 2]]), ALLOWED), "allowed marks as True"),
 )

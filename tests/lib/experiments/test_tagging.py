@@ -4,9 +4,19 @@ import pytest
 import torch
 
 from lib.corpus.porttinari import TaggedSentence
-from lib.experiments.tagging import most_frequent_tag, tag_names
+from lib.encoder import Config, Encoder
+from lib.experiments.tagging import (
+    Looks,
+    LookTable,
+    fine_tune_tagger,
+    most_frequent_tag,
+    shape_of,
+    tag_names,
+    tag_of_the_looks,
+)
 from lib.losses import IGNORE_INDEX
 from lib.tokenizer import Tokenizer
+from lib.training import accuracy, predict
 from lib.training.examples import tagged
 
 
@@ -36,11 +46,14 @@ def test_a_word_is_judged_at_its_first_piece():
     assert tokens == ["[CLS]", "o", "canto", "do", "gat", "##inho", "[SEP]"]
     told = [TAGS[t] if t != IGNORE_INDEX else None for t in examples.target[0].tolist()]
     assert told == [None, "DET", "NOUN", "ADP+DET", "NOUN", None, None]
+    assert examples.words.tolist() == [[0, 1, 2, 3, 4, 4, 5]], "[CLS] and [SEP] stand beside the words"
 
 
 def test_padding_has_no_label_and_unknown_tags_count_as_errors():
     examples = tagged([*TRAINING, sentence("xyz/X")], TOKENIZER, TAGS)
-    assert (examples.target[~examples.real] == IGNORE_INDEX).all()
+    assert (examples.target[~examples.real] == IGNORE_INDEX).all() and (
+        examples.words[~examples.real] < 0
+    ).all()
     assert examples.target[-1, 1] == len(TAGS) and examples.ids[-1, 1] == TOKENIZER.vocabulary.unk_id
 
 
@@ -57,3 +70,44 @@ def test_the_most_frequent_tag_is_the_bar():
     assert most_frequent_tag(TRAINING, test) == pytest.approx(3 / 4)
     with pytest.raises(ValueError, match="training"):
         most_frequent_tag([], test)
+
+
+def test_an_unknown_word_is_tagged_by_its_looks():
+    training = [*TRAINING, sentence("Rita/PROPN cantou/VERB"), sentence("o/DET carro/NOUN 12/NUM")]
+    test = [sentence("Maria/PROPN dançou/VERB"), sentence("27/NUM barro/NOUN")]
+    assert tag_of_the_looks(training, test) == 1 > most_frequent_tag(training, test)
+
+
+def test_shapes():
+    shapes = {"Brasil": "Xx", "PT": "X", "2,5": "d,d", "vice-campeã": "x-x", "R$": "X$", "é": "x"}
+    assert {word: shape_of(word) for word in shapes} == shapes
+
+
+def test_looks_are_those_that_training_shows_often():
+    looks = Looks([sentence("casa/NOUN asa/NOUN Rosa/PROPN")])
+    assert [look for look in looks.numbers] == ["-1 a", "-2 sa"], "three times or more"
+    assert looks.number("mesa") == looks.number("casa") != looks.number("ela") != looks.number("o") == 0
+    table = LookTable(looks, 4)
+    a, sa = table.weight[1:]
+    known = table(torch.tensor([looks.number(word) for word in ("mesa", "ela", "o")]))
+    torch.testing.assert_close(known, torch.stack([a + sa, a, 0 * a]))
+
+
+def test_the_looks_of_a_word_stand_at_each_of_its_pieces():
+    looks = Looks(TRAINING)
+    examples = looks.shown(TRAINING, tagged(TRAINING, TOKENIZER, TAGS))
+    numbers = [looks.number(word) for word in TRAINING[0].words]
+    assert examples.segments[0].tolist() == [0, *numbers, numbers[-1], 0]
+    assert (examples.segments[~examples.real] == 0).all()
+
+
+def test_a_tagger_tells_two_uses_of_a_word_by_its_neighbours():
+    """ "canto" after "o" and after "eu", in sentences that it learnt: no table of words can tell these."""
+    torch.manual_seed(0)
+    training = TRAINING * 6
+    looks = Looks(training)
+    lessons = looks.shown(training, tagged(training, TOKENIZER, TAGS))
+    encoder = Encoder(Config(TOKENIZER.size, d=16, layers=1, heads=2, positions=16, segments=0, pooler=False))
+    model = fine_tune_tagger(encoder, looks, lessons, len(TAGS), TOKENIZER.vocabulary, epochs=40)
+    assert accuracy(model, lessons) == 1 > most_frequent_tag(training, training)
+    assert model.encoder is encoder and predict(model, lessons).shape == lessons.ids.shape

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from torch import nn
 
 from lib.corpus import topic_log_joint
@@ -20,9 +21,9 @@ from lib.losses import IGNORE_INDEX, cross_entropy
 from lib.pairs import IS_NEXT
 from lib.tokenizer import Tokenizer
 from lib.training.data import Batch, GrammarSource, TextSource, fill_blocks, generator
-from lib.training.fine_tuning import Labelled, accuracy, fine_tune, labelled, predict
-from lib.training.loop import Trainer, evaluate, hold_out, read_log, rewind, train
-from lib.training.objectives import OBJECTIVES, Masked, predictions
+from lib.training.fine_tuning import Labelled, accuracy, fine_tune, hide_tokens, labelled, predict
+from lib.training.loop import Trainer, evaluate, hold_out, read_log, train
+from lib.training.objectives import OBJECTIVES, predictions
 from lib.training.optimizers import Muon, Recipe, adamw, optimizers
 from lib.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
 from lib.weights import load, save
@@ -555,6 +556,17 @@ def test_fine_tuning_repeats():
     torch.testing.assert_close(*(run.state_dict() for run in runs), rtol=0, atol=0)
 
 
+def test_some_words_are_hidden_while_tuning_and_nothing_else_changes():
+    words, examples = TOY.vocabulary, labelled(sentences(200), torch.arange(200) % 2)
+    made = hide_tokens(examples, 0.3, words, seeded(1))
+    at = made.ids != examples.ids
+    assert (made.ids[at] == MASK).all() and words.is_ordinary(examples.ids[at]).all()
+    assert binomtest(int(at.sum()), int(words.is_ordinary(examples.ids).sum()), 0.3).pvalue > 1e-9
+    assert made._replace(ids=examples.ids) == examples
+    heads = [tuned(hide=hide, vocabulary=words).head.W.weight for hide in (0.0, 0.3, 0.3)]
+    assert torch.equal(heads[1], heads[2]) and not torch.equal(heads[0], heads[1])
+
+
 def tuned(**options):
     """A head over four sentences, in training mode again."""
     encoder = fresh_encoder()
@@ -565,4 +577,5 @@ FOUR = labelled(sentences(4), torch.zeros(4).long())
 test_bad_fine_tuning_is_refused = refuses(
     *((lambda freeze=freeze: tuned(freeze=freeze), "freeze") for freeze in (3, -1, True, "all")),
     (lambda: predict(tuned(), FOUR), "eval"),
+    (lambda: tuned(hide=0.1), "hide=0.1 needs the vocabulary"),
 )
