@@ -163,8 +163,9 @@ class WordHead(TokenHead):
     reads = 3
 
     def forward(self, hidden: Tensor, words: Tensor) -> Tensor:
-        if checks.tensor("hidden", hidden).dim() != 3:
-            raise ValueError(f"hidden must have shape (B, N, d), got {tuple(hidden.shape)}")
+        d = self.W.in_features // self.reads
+        if checks.tensor("hidden", hidden).dim() != 3 or hidden.shape[-1] != d:
+            raise ValueError(f"hidden must have shape (B, N, d) with d={d}, got {tuple(hidden.shape)}")
         checks.tensor("words", words, checks.INTEGERS, hidden.shape[:2])
         there = [words[:, :, None] + k == words[:, None, :] for k in (-1, 0, 1)]  # 3 times (B, N, N)
         maps = torch.stack(there, 1).to(hidden)  # (B, 3, N, N)

@@ -21,6 +21,7 @@ from lib import checks
 from lib.files import package_folder
 
 SPLITS = ("train", "dev", "test")
+OTHERS = ("petrogold", "dantestocks", "danteshots")  # academic prose, and two of tweets
 ATTRIBUTION = "Porttinari-base (Pardo et al., 2021; Duran et al., 2023), CC BY 4.0"
 
 
@@ -55,6 +56,13 @@ def _corpus() -> tuple[TaggedSentence, ...]:
     for sentence in read_conllu(corpus_path()):
         seen.setdefault(sentence.words, sentence)
     return tuple(seen.values())
+
+
+def other_text(corpus: str) -> tuple[str, ...]:
+    """The sentences of another corpus of the package, to train on; their terms are not known: print none."""
+    folder, mark = corpus_path().parents[1] / checks.one_of("corpus", corpus, OTHERS), "# text = "
+    lines = (folder / "annotated.conllu").read_text(encoding="utf-8").split("\n")
+    return tuple(line.removeprefix(mark) for line in lines if line.startswith(mark))
 
 
 def corpus_path() -> Path:

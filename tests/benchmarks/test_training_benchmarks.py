@@ -3,6 +3,7 @@
 That each program runs from end to end is tested in `trust/test_measured.py`. No time is asserted.
 """
 
+import math
 from argparse import Namespace
 from dataclasses import replace
 
@@ -11,7 +12,11 @@ import torch
 
 from benchmarks import floor, frames, porttinari, scaling
 from benchmarks.figures import mean_and_half
-from lib.training import GrammarSource
+from lib.encoder import Config
+from lib.losses import pseudo_log_likelihood
+from lib.tokenizer import Tokenizer
+from lib.training import GrammarSource, Masked
+from lib.vocabulary import MASK
 
 torch.set_num_threads(1)
 
@@ -118,15 +123,50 @@ def test_the_runs_of_scaling_are_those_that_the_parts_need_in_turn(monkeypatch):
 
 def test_an_interval_over_seeds_is_students():
     assert mean_and_half([0.9, 0.92, 0.94]) == pytest.approx((0.92, 0.0496868), abs=1e-6)
-    sentences = {"training": 6793, "test": 899}
-    data = {"corpus": "Porttinari", "sentences": sentences, "words": 127869, "tags": 22, "vocabulary": 6000}
-    asked = {"steps": 3000, "epochs": 4, "seeds": [0, 1, 2]}
-    accuracies = {"most frequent tag": 0.87214, "accuracies": {"with pretraining": [0.9, 0.92, 0.94]}}
-    text = porttinari.show(data | asked | accuracies | {"seconds": 1421.4})
-    assert text.startswith("Porttinari; 6,793 sentences (127,869 words) to train on, 899 to test; 22 tags; ")
-    assert "accuracy on the test part (3 seeds, 95%)" in text and "1421 s in all" in text
-    assert "| most frequent tag of the word | 87.21% |\n" in text
-    assert "| with pretraining | 92.00% ± 4.97% |\n" in text
+
+
+TAGGED = {
+    "corpus": "Porttinari",
+    "sentences": {"training": 6793, "test": 899},
+    **{"words": 127869, "tags": 22, "vocabulary": 6000, "seconds": 1421.4},
+}
+
+
+def test_classical_taggers_are_shown_with_what_they_read():
+    found = {"most frequent tag": [0.87214], "averaged perceptron": [0.9, 0.92, 0.94]}
+    text = porttinari.show_classical(TAGGED | {"accuracies": found})
+    assert "Porttinari; 6,793 sentences (127,869 words) to train on, 899 to test; 22 tags; " in text
+    assert "WordPiece of 6,000 tokens; 1421 s in all." in text
+    assert "| most frequent tag | 87.21% |\n" in text and "| averaged perceptron | 92.00% ± 4.97% |\n" in text
+
+
+def test_what_pretraining_is_worth_is_said_seed_by_seed():
+    none = {"tokens": 0, "accuracies": [0.9, 0.92, 0.94], "pseudo": []}
+    some = {"tokens": 1234, "accuracies": [0.97, 0.98, 0.99], "pseudo": [90.0, 100.0, 110.0]}
+    asked = {"steps": 1000, "epochs": 6, "seeds": [0, 1, 2]}
+    text = porttinari.show_encoder(TAGGED | asked | {"amounts": {"none": none, "Porttinari": some}})
+    assert "| none | 0 |  | 92.00% ± 4.97% |\n" in text
+    assert "| Porttinari | 1,234 | 100.0 ± 24.8 | 98.00% ± 2.48% |\n" in text
+    assert "- target 97.0%, pretrained on none: MISSED; Porttinari: met\n" in text
+    assert "worth +6.00 ± 2.48 points, seed by seed" in text
+
+
+def test_the_two_questions_to_n_grams_are_told_apart():
+    text = porttinari.show_ngrams(TAGGED | {"tokens": 23456, "order": 3, "left": 200.04, "both": 60.0})
+    assert "The same 23,456 tokens" in text and "| 3-grams | 200.0 | 60.0 |\n" in text
+
+
+def test_holes_one_by_one_are_the_pseudo_perplexity_of_the_losses():
+    torch.manual_seed(0)
+    tokenizer = Tokenizer(["o", "gato", "rato", "corre"])
+    objective = Masked(Config(tokenizer.size, d=8, layers=1, heads=2, positions=8, pooler=False)).eval()
+    rows = [tokenizer.encode(text).ids for text in ("o gato corre", "rato")]
+    ours = porttinari.pseudo_perplexity(objective, rows, tokenizer)
+    total = 0.0
+    for row in map(torch.tensor, rows):
+        words = tokenizer.vocabulary.is_ordinary(row)
+        total += pseudo_log_likelihood(objective.model, row[None], MASK, words[None]).item()
+    assert ours == pytest.approx(math.exp(-total / 4), rel=1e-5)
 
 
 def test_frames_within_the_budget_are_counted():

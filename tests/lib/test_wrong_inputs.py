@@ -83,7 +83,10 @@ def cases():
     yield (
         heads.WordHead(SMALL, 3),
         words,
-        {"hidden": (*FLOATS, torch.zeros(2, 8)), "words": (*TENSOR, IDS.float(), IDS[:, :3])},
+        {
+            "hidden": (*FLOATS[:4], torch.zeros(2, 8), torch.zeros(2, 6, 4)),
+            "words": (*TENSOR, IDS.float(), IDS[:, :3]),
+        },
     )
     yield heads.SequenceHead, {"config": SMALL, "labels": 2}, {"labels": (*COUNT, 0)}
     linear, wide = torch.nn.Linear(8, 2), heads.NSPHead(replace(SMALL, d=16))

@@ -84,9 +84,17 @@ def test_tags_are_universal(splits):
     assert all(len(s.words) == len(s.tags) and all(s.words) for s in splits["train"])
 
 
+def test_the_other_corpora_are_text():
+    for corpus, least in {"petrogold": 9000, "dantestocks": 4000, "danteshots": 7000}.items():
+        text = porttinari.other_text(corpus)
+        assert len(text) > least and all(text)
+
+
 def test_bad_arguments_are_named(tmp_path):
     with pytest.raises(ValueError, match="split"):
         porttinari.load("validation")
+    with pytest.raises(ValueError, match="corpus"):
+        porttinari.other_text("porttinari")
     broken = tmp_path / "broken.conllu"
     broken.write_text("1\tcasa\tNOUN\n", encoding="utf-8")
     with pytest.raises(ValueError, match="line 1"):
