@@ -30,7 +30,7 @@ from lib.training.examples import tagged
 from lib.training.fine_tuning import Labelled
 from tools import console
 
-VOCABULARY, LONGEST = 6000, 192  # the longest sentence of the test part fits
+VOCABULARY, LONGEST = 12000, 192  # the longest sentence of the test part fits
 CONFIG = Config(
     VOCABULARY, d=128, layers=1, heads=4, d_ff=128, positions=LONGEST, segments=0, pre_norm=True, pooler=False
 )

@@ -2,7 +2,7 @@
 
 The bars know no context: a word's most frequent tag, and for words never seen the most frequent tag of those
 that look like them. The encoder is shown the same looks: BERT's third table of embeddings, which elsewhere
-says sentence A or B, here says how the word is written and how it ends.
+says sentence A or B, here says how the word is written, how it begins and how it ends.
 """
 
 from collections import Counter
@@ -72,17 +72,20 @@ def shape_of(word: str) -> str:
 
 
 class Looks:
-    """What a word looks like: its shape and its last one to four letters, those that training shows often."""
+    """What a word looks like: shape, first letters, last one to four; those that training shows often."""
 
     def __init__(self, training: Sentences):
         counts = Counter(look for sentence in training for word in sentence.words for look in self.of(word))
         frequent = sorted(look for look, count in counts.items() if count >= OFTEN)
         self.numbers = {look: i for i, look in enumerate(frequent, 1)}
-        self.combined: dict[tuple[int, ...], int] = {(0,) * 5: 0}  # the looks of one word -> its number
+        self.combined: dict[tuple[int, ...], int] = {
+            (0,) * len(self.of("")): 0
+        }  # the looks of one word -> its number
 
     @staticmethod
     def of(word: str) -> list[str]:
-        return [shape_of(word), *(f"-{n} {word[-n:].lower()}" for n in (1, 2, 3, 4))]
+        begins, ends = f"3- {word[:3].lower()}", (f"-{n} {word[-n:].lower()}" for n in (1, 2, 3, 4))
+        return [shape_of(word), begins, *ends]
 
     def number(self, word: str) -> int:
         looks = tuple(self.numbers.get(look, 0) for look in self.of(word))
@@ -90,9 +93,7 @@ class Looks:
 
     def shown(self, sentences: Sentences, examples: Labelled) -> Labelled:
         """The examples with the number of each word's looks at its pieces, where segments stand elsewhere."""
-        rows = pad(
-            [torch.tensor([0, *map(self.number, s.words), 0]) for s in sentences], 0
-        )  # [CLS] words [SEP]
+        rows = pad([torch.tensor([0, *map(self.number, s.words), 0]) for s in sentences], 0)  # by word
         assert examples.words is not None  # `tagged` counts them
         return examples._replace(segments=rows.gather(1, examples.words.clamp(min=0)))
 
@@ -103,11 +104,11 @@ class LookTable(nn.Embedding):
     def __init__(self, looks: Looks, d: int):
         super().__init__(len(looks.numbers) + 1, d, padding_idx=0)
         self.combined: Tensor
-        self.register_buffer("combined", torch.tensor(list(looks.combined)))  # (words that look alike, 5)
+        self.register_buffer("combined", torch.tensor(list(looks.combined)))  # (words that look alike, 6)
         self.apply(initialise)
 
     def forward(self, input: Tensor) -> Tensor:
-        return super().forward(self.combined[input]).sum(-2)  # (B, N) -> (B, N, 5, d) -> (B, N, d)
+        return super().forward(self.combined[input]).sum(-2)  # (B, N) -> (B, N, 6, d) -> (B, N, d)
 
 
 def fine_tune_tagger(
@@ -124,5 +125,5 @@ def fine_tune_tagger(
     encoder.config = replace(encoder.config, segments=len(looks.combined))
     encoder.embeddings.segment = LookTable(looks, encoder.config.d)
     head = WordHead(encoder.config, labels)
-    how = {"epochs": epochs, "batch": 8, "lr": 2e-3, "hide": 0.2}
+    how = {"epochs": epochs, "batch": 8, "lr": 1e-3, "hide": 0.2}
     return fine_tune(encoder, head, lessons, vocabulary=vocabulary, seed=seed, **how)

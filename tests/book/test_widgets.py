@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from playwright.sync_api import Page, expect
 
-from lib.exercises.catalogue import all_exercises
+from lib.exercises.catalogue import exercises
 from lib.quizzes import questions
 from lib.widgets.base import fingerprint
 from tests.book.test_built_book import soup

@@ -22,8 +22,8 @@ from lib.pairs import IS_NEXT
 from lib.tokenizer import Tokenizer
 from lib.training.data import Batch, GrammarSource, TextSource, fill_blocks, generator
 from lib.training.fine_tuning import Labelled, accuracy, fine_tune, hide_tokens, labelled, predict
-from lib.training.loop import Trainer, evaluate, hold_out, read_log, train
-from lib.training.objectives import OBJECTIVES, predictions
+from lib.training.loop import Trainer, evaluate, hold_out, read_log, rewind, train
+from lib.training.objectives import OBJECTIVES, Masked, predictions
 from lib.training.optimizers import Muon, Recipe, adamw, optimizers
 from lib.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
 from lib.weights import load, save
