@@ -106,6 +106,10 @@ class Head(nn.Module):
     def __init__(self, config: Config, labels: int) -> None:
         super().__init__()
         self.dropout = Dropout(config.dropout if self.drops else 0.0)
+        if isinstance(labels, list | tuple):
+            raise TypeError(
+                f"labels must be a number of classes, here {len(labels)}: FineTuned takes the names"
+            )
         self.W = nn.Linear(self.reads * config.d, checks.integer("labels", labels, 1))
         self.apply(initialise)
 
@@ -199,6 +203,8 @@ class FineTuned(nn.Module):
             raise ValueError(f"{type(head).__name__} reads the pooled vector: build encoder with pooler=True")
         if (reads := head.W.in_features // head.reads) != encoder.config.d:
             raise ValueError(f"head reads d={reads} numbers, encoder gives d={encoder.config.d}")
+        if labels is not None and len(set(labels)) != head.W.out_features:
+            raise ValueError(f"labels must name {head.W.out_features} different classes, got {list(labels)}")
         self.encoder, self.head = encoder, head
         self.labels = None if labels is None else tuple(labels)
 

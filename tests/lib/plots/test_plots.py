@@ -8,6 +8,7 @@ from lib.attention import causal_mask
 from lib.encoder import Config
 from lib.plots import architecture, curves, geometry, matrices, matrix, mlm, who_sees_whom
 from lib.plots.encoders import by_d_k, head_grid, head_maps, stacked
+from lib.plots.tasks import accuracies
 from lib.plots.training import against_exact, against_floor
 from tests.refusals import refuses
 
@@ -147,7 +148,16 @@ def test_bars_show_the_likeliest_words_of_either_side():
     assert heights == [[0.6, 0.0, 0.3], [0.5, 0.4, 0.1]]
 
 
+def test_every_training_has_its_mark_in_the_row_of_its_task():
+    trained = {"sem": {"x": [0.3, 0.4]}, "com": {"x": [0.9], "y": [0.6, 0.7]}}
+    ax = accuracies({"x": 0.2, "y": 0.5}, trained).axes[0]
+    drawn = [(list(line.get_xdata()), [round(y) for y in line.get_ydata()]) for line in ax.lines]
+    assert drawn == [([0.2, 0.5], [0, -1]), ([0.3, 0.4], [0, 0]), ([0.9, 0.6, 0.7], [0, -1, -1])]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
+
+
 test_bad_input_is_named = refuses(
+    (lambda: accuracies({"x": 0.5}, {kind: {} for kind in "abcd"}), "at most 3 kinds"),
     (lambda: matrix(A[:2], TOKENS), r"values must be \(3, 3\)"),
     (lambda: curves([("x", [1])] * 5, xlabel="", ylabel=""), "at most 4 lines"),
     (lambda: stacked({"x": dict.fromkeys("abcdefg", 1)}, xlabel=""), "at most 6 parts"),
