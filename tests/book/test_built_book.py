@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup, NavigableString, Tag
 from tools.console import ROOT
 from tools.insert_exercises import PAGES as PAGES_OF
 
+pytestmark = pytest.mark.book
 BUILT = ROOT / "_build" / "html"
 # Collected when the tests are; an empty book is reported by test_the_book_has_its_pages.
 PAGES = sorted(str(path.relative_to(BUILT)) for path in BUILT.rglob("*.html") if "_static" not in path.parts)
