@@ -14,6 +14,9 @@ JOBS   ?= 3
 # JupyterLab refuses root unless told; inside a container there is nobody else.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# What is installed is compiled where it is first imported, and kept: a process that may not keep it would
+# compile torch and transformers anew, for 20 seconds.
+unexport PYTHONDONTWRITEBYTECODE
 # String hashing is the one source of randomness that a seed inside a notebook cannot reach.
 export PYTHONHASHSEED := 0
 # One thread where numbers are compared: sums are made in the same order, and test workers do not fight for cores.

@@ -1,4 +1,7 @@
-"""One step of MLM training (forward, backward, AdamW) against transformers' BertForMaskedLM as shipped."""
+"""One step of MLM training (forward, backward, AdamW) against transformers' BertForMaskedLM as shipped.
+
+Beside it stand what else a user might pick: the same model under torch.compile, and ModernBERT.
+"""
 
 import time
 from argparse import Namespace
@@ -47,6 +50,8 @@ QUICK = (Case(32, 2, 2, 200, 4, length=16),)
 TARGETS = dict(zip(CASES, ((3.5, 7.0, 1.3), (2.7, 5.5, 1.1), (2.5, 4.5, 1.2)), strict=True))
 
 REFERENCE = "transformers, as shipped"
+COMPILED = "transformers, under torch.compile"
+MODERN = "transformers, ModernBERT of as many parameters"
 CONTROL = "control: transformers, its head at the selected only"
 EQUAL = "control: ours, equal work"
 LOGITS = "ours, logits at the selected only"
@@ -59,7 +64,7 @@ def measure(options: Namespace) -> dict:
     """Seconds of every variant in every round, and what else the figures are made of."""
     peak, cases = matmul_peak(options.quick), []
     for case in QUICK if options.quick else CASES:
-        steps = [measure_steps(case, padded, options.rounds) for padded in (False, True)]
+        steps = [measure_steps(case, padded, options) for padded in (False, True)]
         measured = () if options.quick else (REFERENCE, TIED)
         memory = {name: peak_memory_mb(_two_steps, case, name) for name in measured}
         cases.append({"case": asdict(case), "steps": steps, "memory": memory})
@@ -78,18 +83,24 @@ def matmul_peak(quick: bool) -> float:
     return best
 
 
-def measure_steps(case: Case, padded: bool, rounds: int) -> dict:
-    seeds = range(rounds + 1)
+def measure_steps(case: Case, padded: bool, options: Namespace) -> dict:
+    seeds = range(options.rounds + 1)
     batches = [make_batch(case, padded, seed) for seed in seeds]
     losses = variants(case)
     if not padded:
         del losses[PACKED]
+    if options.quick:  # a compiler takes longer than all the rest
+        del losses[COMPILED]
     steps = {name: Step(model, loss) for name, (model, loss) in losses.items()}
-    flops = {name: step.flops(batches[0]) for name, step in steps.items()}
+    first = {name: step.first(batches[0]) for name, step in steps.items()}
+    flops = {name: step.flops(batches[0]) for name, step in steps.items() if name != COMPILED}
+    if COMPILED in steps:
+        flops[COMPILED] = flops[REFERENCE]  # the same products; to count them would leave compiled code
     turns = {name: lambda r, step=step: step(*batches[r]) for name, step in steps.items()}
-    seconds = interleaved(turns, rounds)
+    seconds = interleaved(turns, options.rounds)
     tokens = sum(int(mask.sum()) for *_, mask in batches[1:])
-    return {"padded": padded, "seeds": list(seeds), "tokens": tokens, "flops": flops, "seconds": seconds}
+    found = {"first": first, "flops": flops, "seconds": seconds}
+    return {"padded": padded, "seeds": list(seeds), "tokens": tokens} | found
 
 
 class Step:
@@ -104,6 +115,12 @@ class Step:
         self.loss(*batch).backward()
         self.optimizer.step()
 
+    def first(self, batch: tuple[Tensor, ...]) -> float:
+        """Seconds of the first step, with all that is set up on the way to it."""
+        start = time.perf_counter()
+        self(*batch)
+        return time.perf_counter() - start
+
     def flops(self, batch: tuple[Tensor, ...]) -> int:
         """Products and sums of the matrix multiplications that a step executes."""
         with FlopCounterMode(display=False) as counter:
@@ -113,10 +130,13 @@ class Step:
 
 def variants(case: Case) -> dict:
     """Name -> (model, loss of (ids, labels, mask)). Each variant trains a model of its own."""
-    theirs, control = (reference_model(case.config) for _ in range(2))
+    theirs, compiled, control = (reference_model(case.config) for _ in range(3))
+    modern = modern_model(case.config)
     plain, logits, last, tied, packed = (MaskedLM(case.config) for _ in range(5))
     return {
         REFERENCE: (theirs, partial(_shipped, theirs)),
+        COMPILED: (compiled, partial(_shipped, torch.compile(compiled))),
+        MODERN: (modern, partial(_shipped, modern)),
         CONTROL: (control, partial(_control, control)),
         EQUAL: (plain, plain.loss),
         LOGITS: (logits, partial(_logits_only, logits)),
@@ -137,6 +157,23 @@ def reference_model(config: Config) -> transformers.BertForMaskedLM:
         max_position_embeddings=config.positions,
         hidden_dropout_prob=config.dropout,
         attention_probs_dropout_prob=config.dropout,
+    )
+    return transformers.AutoModelForMaskedLM.from_config(theirs, attn_implementation="sdpa")
+
+
+def modern_model(config: Config) -> transformers.ModernBertForMaskedLM:
+    """transformers' ModernBERT with as many layers, heads and weights in a layer, and the same dropout."""
+    theirs = transformers.ModernBertConfig(
+        vocab_size=config.vocab_size,
+        hidden_size=config.d,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        intermediate_size=2 * config.d_ff // 3,  # its feed-forward has three matrices, ours two
+        max_position_embeddings=config.positions,
+        embedding_dropout=config.dropout,
+        attention_dropout=config.dropout,
+        mlp_dropout=config.dropout,
+        pad_token_id=config.pad_id,
     )
     return transformers.AutoModelForMaskedLM.from_config(theirs, attn_implementation="sdpa")
 
@@ -209,10 +246,12 @@ def show_steps(case: Case, steps: dict, peak: float) -> str:
     for name, spent in seconds.items():
         gains = [str(ratio(seconds[reference], spent)) for reference in (REFERENCE, CONTROL)]
         share_of_peak = f"{steps['flops'][name] * rounds / sum(spent) / peak:.0%}"
-        rows.append([name, *gains, f"{tokens / sum(spent):,.0f}", share_of_peak])
+        first = f"{steps['first'][name]:.1f}"
+        rows.append([name, *gains, f"{tokens / sum(spent):,.0f}", share_of_peak, first])
     share = 1 - tokens / (rounds * case.batch * case.length)
     title = f"### {case}, sequence {case.length}, {share:.0%} padding\n\n"
-    header = ["variant", "times as fast as shipped", "as the control", "real tokens/s", "of the matmul peak"]
+    gained, used = ["times as fast as shipped", "as the control"], ["real tokens/s", "of the matmul peak"]
+    header = ["variant", *gained, *used, "first step, s"]
     return title + table(header, rows) + show_verdicts(case, steps)
 
 

@@ -71,6 +71,7 @@ PLANS = {
     "teste": Plan(width=16, layers=1, heads=2, steps=30, batch=8, lr=3e-3),
     # What comes closest to the floor in a few minutes.
     "piso": Plan(
+        steps=6000,
         batch=512,
         lr=1.5e-2,
         d_ff=128,

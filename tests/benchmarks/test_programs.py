@@ -18,6 +18,9 @@ def test_all_variants_of_the_training_step_compute_one_loss(padded, monkeypatch)
     monkeypatch.setattr(training, "DROPOUT", 0.0)
     (case,) = training.QUICK
     variants = training.variants(case)
+    del variants[training.MODERN]  # another model
+    compiled, loss = variants.pop(training.COMPILED)  # the same, which a compiler would take long for
+    assert loss.args[0]._orig_mod is compiled
     shipped = variants[training.REFERENCE][0]
     state = masked_lm_from(shipped.config.to_dict(), shipped.state_dict()).state_dict()
     batch = training.make_batch(case, padded, 0)
@@ -34,10 +37,24 @@ def test_the_work_saved_is_counted():
     (case,) = training.QUICK
     steps = {name: training.Step(*parts) for name, parts in training.variants(case).items()}
     batch = training.make_batch(case, True, 0)
-    flops = {name: step.flops(batch) for name, step in steps.items()}
+    flops = {name: step.flops(batch) for name, step in steps.items() if name != training.COMPILED}
     assert flops[training.REFERENCE] == flops[training.EQUAL], "the control must do equal work"
     assert flops[training.CONTROL] == flops[training.LOGITS] < flops[training.EQUAL]
     assert flops[training.PACKED] < flops[training.LAST] == flops[training.TIED] < flops[training.LOGITS]
+
+
+def test_modernbert_is_of_like_size():
+    for case in training.CASES:
+        with torch.device("meta"):
+            theirs, modern = training.reference_model(case.config), training.modern_model(case.config)
+        sizes = [sum(map(torch.numel, matrices(model))) for model in (theirs, modern)]
+        assert sizes[1] == pytest.approx(sizes[0], rel=1e-3)
+
+
+def matrices(model: torch.nn.Module) -> list[torch.Tensor]:
+    """All but the tables of positions and segments, of which ModernBERT has none."""
+    lacking = ("position_embeddings.weight", "token_type_embeddings.weight")
+    return [p for name, p in model.named_parameters() if p.dim() == 2 and not name.endswith(lacking)]
 
 
 def test_half_of_a_padded_batch_is_padding():
@@ -81,7 +98,8 @@ def steps(padded, **times):
     seconds = {name: [6.0, 6.0] for name in (*names, *([training.PACKED] if padded else []))}
     seconds |= {getattr(training, name): [value, value] for name, value in times.items()}
     flops = dict.fromkeys(seconds, 12 * 10**9)
-    return {"padded": padded, "seeds": [0, 1, 2], "tokens": 6000, "flops": flops, "seconds": seconds}
+    found = {"first": dict.fromkeys(seconds, 12.34), "flops": flops, "seconds": seconds}
+    return {"padded": padded, "seeds": [0, 1, 2], "tokens": 6000} | found
 
 
 def test_the_report_of_training_follows_from_the_values():
@@ -92,7 +110,7 @@ def test_the_report_of_training_follows_from_the_values():
     text = training.show(values)
     assert "Matrix-multiply peak 4 GFLOP/s." in text
     assert f"### {case}, sequence 128, 27% padding" in text
-    row = "| 3.00 (3.00 to 3.00) | 1.25 (1.25 to 1.25) | 1,500 | 150% |"
+    row = "| 3.00 (3.00 to 3.00) | 1.25 (1.25 to 1.25) | 1,500 | 150% | 12.3 |"
     assert f"| {training.TIED} {row}\n" in text
     assert "- against transformers as shipped: 3.00, target 3.5: MISSED\n" in text
     assert "- against the control: 1.25, target 1.3: MISSED\n" in text

@@ -61,6 +61,23 @@ def test_verdicts_on_the_floor_follow_from_the_values():
     assert "target 2%: MISSED" in floor.show_nearness(nearness("causal", [1.02, 1.03, 1.04], [1.0, 1.0, 1.0]))
 
 
+def test_on_so_many_sentences_the_whole_interval_counts():
+    values = nearness("mlm", [1.010, 1.012, 1.014], [1.0, 1.0, 1.0])
+    del values["budget"]
+    values["plan"]["steps"] = 500
+    text = floor.show_nearness(values)
+    assert "## mlm, on 4,000 sentences, as many on every machine: d=64" in text
+    assert "1.20% ± 0.50% (95%, 3 seeds); the whole interval below 2%: met" in text
+    text = floor.show_nearness(values | {"losses": [1.016, 1.018, 1.020]})
+    assert "1.80% ± 0.50%" in text and "below 2%: MISSED" in text
+
+
+def test_the_number_of_sentences_is_the_plans_own(monkeypatch):
+    monkeypatch.setattr(floor, "spend", None)
+    found = floor.measure_sentences(Namespace(quick=True, seeds=2))
+    assert found["steps"] == 2 * [floor.quick(floor.MLM).steps] and "budget" not in found
+
+
 def test_verdicts_on_the_comparison_follow_from_the_values():
     values = nearness("mlm", [], []) | {"seeds": [0, 1], "block": 10}
     values["plan"]["steps"] = 300
