@@ -27,6 +27,8 @@ def run(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> in
         return tell(f"erro: não consegui usar {error.filename}: {cause(error)}.", REFUSED)
     except KeyboardInterrupt:
         return tell("\nInterrompido.", STOPPED)
+    except (TypeError, ValueError) as error:  # the library's, which speaks English, of what nobody foresaw
+        return tell(f"erro: isto não pode ser usado, e este comando não previu por quê: {error}", REFUSED)
 
 
 def tell(sentence: str, code: int) -> int:

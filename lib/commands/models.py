@@ -16,6 +16,7 @@ from lib.weights import load
 MODEL = "modelo"  # the folder of the finished model, in that of its run
 OPTION: Row = ("--modelo PASTA", "model", Path, REQUIRED, "pasta de um treino, ou de um BERT publicado")
 KINDS = {FineTuned: "um modelo já ajustado", CausalLM: "um modelo causal", Encoder: "só um codificador"}
+OLDER = ("vocab.json", "sentencepiece.bpe.model", "spiece.model")  # tokenizers from before tokenizer.json
 WRONG = {  # what `load` says, and how we say it
     "is not a JSON|object of settings": "o config.json está danificado",
     "holds neither": "faltam os pesos (model.safetensors)",
@@ -82,7 +83,16 @@ def open_model(folder: Path) -> Opened:
         told = next(known, "o config.json ou os pesos não são os de um BERT")
         raise Refusal(f"o modelo de {folder} não pode ser usado: {told}.") from None
     if tokenizer is None:
-        raise Refusal(f"a pasta {folder} não tem tokenizador (tokenizer.json ou vocab.txt).")
+        old = next((name for name in OLDER if (folder / name).is_file()), None)
+        told = (
+            ""
+            if old is None
+            else (
+                f"; o {old} dela, de um formato mais antigo, vira um com transformers: "
+                f"AutoTokenizer.from_pretrained({str(folder)!r}).save_pretrained({str(folder)!r})"
+            )
+        )
+        raise Refusal(f"a pasta {folder} não tem tokenizador (tokenizer.json ou vocab.txt){told}.")
     return Opened(folder, model, tokenizer)
 
 

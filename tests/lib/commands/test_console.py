@@ -29,6 +29,17 @@ def test_the_cause_of_a_failure_is_in_portuguese(number, capsys):
     assert told.startswith("erro: não consegui usar arquivo.txt: ") and os.strerror(number) not in told
 
 
+def test_what_nobody_foresaw_ends_in_a_sentence_too(capsys):
+    def fails(_):
+        raise ValueError("d must be a multiple of heads")
+
+    assert console.run(fails, []) == console.REFUSED
+    told = capsys.readouterr().err
+    assert told.startswith("erro: isto não pode ser usado") and told.endswith(
+        ": d must be a multiple of heads\n"
+    )
+
+
 def test_a_number_is_read_with_a_point_or_a_comma():
     read = console.between(0, 1, "de 0 a 1")
     assert read("0.25") == read("0,25") == 0.25

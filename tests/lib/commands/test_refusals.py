@@ -96,6 +96,10 @@ def damage(name: str, content: bytes | None):
     return do
 
 
+def rename(name: str, old: str):
+    return lambda folder: (folder / name).rename(folder / old)
+
+
 def change(**settings):
     def do(folder):
         path = folder / "config.json"
@@ -111,6 +115,10 @@ MODELS = {
     "no weights": (damage("model.safetensors", None), "faltam os pesos"),
     "bad weights": (damage("model.safetensors", b"nada"), "o arquivo de pesos está danificado"),
     "no tokenizer": (damage("tokenizer.json", None), "não tem tokenizador"),
+    "old tokenizer": (
+        rename("tokenizer.json", "vocab.json"),
+        "o vocab.json dela, de um formato mais antigo, vira um com transformers: AutoTok",
+    ),
     "bad tokenizer": (damage("tokenizer.json", b"{}"), "o tokenizador não pode ser lido"),
     "another kind": (change(model_type="t5"), "só leio BERT, RoBERTa"),
     "another size": (change(hidden_size=32), "os pesos não combinam"),
