@@ -89,8 +89,9 @@ def measure_steps(case: Case, padded: bool, options: Namespace) -> dict:
     losses = variants(case)
     if not padded:
         del losses[PACKED]
-    if options.quick:  # a compiler takes longer than all the rest
-        del losses[COMPILED]
+    if not options.quick:  # a compiler takes longer than all the rest
+        compiled = reference_model(case.config)
+        losses[COMPILED] = compiled, partial(_shipped, torch.compile(compiled))
     steps = {name: Step(model, loss) for name, (model, loss) in losses.items()}
     first = {name: step.first(batches[0]) for name, step in steps.items()}
     flops = {name: step.flops(batches[0]) for name, step in steps.items() if name != COMPILED}
@@ -130,12 +131,11 @@ class Step:
 
 def variants(case: Case) -> dict:
     """Name -> (model, loss of (ids, labels, mask)). Each variant trains a model of its own."""
-    theirs, compiled, control = (reference_model(case.config) for _ in range(3))
+    theirs, control = (reference_model(case.config) for _ in range(2))
     modern = modern_model(case.config)
     plain, logits, last, tied, packed = (MaskedLM(case.config) for _ in range(5))
     return {
         REFERENCE: (theirs, partial(_shipped, theirs)),
-        COMPILED: (compiled, partial(_shipped, torch.compile(compiled))),
         MODERN: (modern, partial(_shipped, modern)),
         CONTROL: (control, partial(_control, control)),
         EQUAL: (plain, plain.loss),
