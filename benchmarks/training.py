@@ -174,6 +174,9 @@ def modern_model(config: Config) -> transformers.ModernBertForMaskedLM:
         attention_dropout=config.dropout,
         mlp_dropout=config.dropout,
         pad_token_id=config.pad_id,
+        **dict.fromkeys(
+            ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id")
+        ),  # its own are larger
     )
     return transformers.AutoModelForMaskedLM.from_config(theirs, attn_implementation="sdpa")
 
