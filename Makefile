@@ -24,6 +24,7 @@ export PYTHONHASHSEED := 0
 test check notebooks tamper lab: export OMP_NUM_THREADS := 1
 
 ENVIRONMENT := $(VENV)/.installed
+FOR_TESTS   := $(VENV)/.installed-tests
 VENDOR      := book/_static/vendor/.fetched
 PAGE_MODEL  := book/_static/course_model.js
 BOOK        := _build/.built
@@ -39,12 +40,12 @@ CODE   = lib trust tests benchmarks tools book/_ext conftest.py
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-setup: $(ENVIRONMENT) $(VENDOR) $(PAGE_MODEL) ## virtual environment, pinned packages, third-party JavaScript
+setup: $(ENVIRONMENT) $(VENDOR) $(PAGE_MODEL) ## what reading and running need: environment, pinned packages, scripts
 
 book: $(BOOK) ## build the book into _build/html
 	@echo "The book is ready: open _build/html/index.html in a browser, or run make serve"
 
-lint: $(VENDOR) ## layout, lint, types and layers
+lint: $(VENDOR) $(FOR_TESTS) ## layout, lint, types and layers
 	@$(VENV)/bin/ruff check $(CODE)
 	@$(VENV)/bin/ruff format --check --quiet $(CODE)
 	@$(VENV)/bin/basedpyright --project .
@@ -54,11 +55,11 @@ check: ## the daily loop: lint, types, and the quick tests with fewer examples, 
 	@$(MAKE) --no-print-directory --jobs=2 lint quick
 
 quick: JOBS := 2
-quick: $(VENDOR) $(PAGE_MODEL)
+quick: $(VENDOR) $(PAGE_MODEL) $(FOR_TESTS)
 	@$(PYTEST) tests -m "not browser and not book and not slow" --hypothesis-profile=quick
 
 test: ## prove the book: lint, types, every test, every notebook executed once and compared
-	@$(MAKE) --no-print-directory --jobs=2 $(BOOK) lint
+	@$(MAKE) --no-print-directory --jobs=2 $(BOOK) lint $(FOR_TESTS)
 	@$(RUN) -m tools.find_browser
 	@$(PYTEST) tests book $(NBVAL)
 
@@ -71,16 +72,16 @@ serve: $(BOOK) ## serve the built book on this machine only
 notebooks: $(ENVIRONMENT) ## execute every notebook in place (byte-identical where nothing changed)
 	@$(RUN) -m tools.execute_notebooks
 
-tamper: $(ENVIRONMENT) ## change every number, one by one, and require that a check catches it
+tamper: $(ENVIRONMENT) $(FOR_TESTS) ## change every number, one by one, and require that a check catches it
 	@$(PYTEST) tests/trust book $(NBVAL) --tamper all
 
-stress: $(BOOK) ## the browser and JupyterLab tests, twenty times, with every core kept busy
+stress: $(BOOK) $(FOR_TESTS) ## the browser and JupyterLab tests, twenty times, with every core kept busy
 	@$(RUN) -m tools.stress
 
-portability: $(BOOK) ## notebooks and tests as on processors with SSE4, AVX2 and AVX-512, 1 to 4 threads
+portability: $(BOOK) $(FOR_TESTS) ## notebooks and tests as on processors with SSE4, AVX2 and AVX-512, 1 to 4 threads
 	@$(RUN) -m benchmarks.portability
 
-pins: $(ENVIRONMENT) ## resolve requirements.txt for every Python and system, without installing
+pins: $(ENVIRONMENT) ## resolve the pins for every Python and system, without installing
 	@$(RUN) -m tools.resolve_pins
 
 student: $(ENVIRONMENT) ## write chapter notebooks without solutions, for students, into _build/student
@@ -94,7 +95,7 @@ model: $(ENVIRONMENT) ## train the two small models of lib again (about seven mi
 	@for name in masked pairs; do cp _build/runs/$$name/modelo/* lib/models/$$name/; done
 
 MEASURED = benchmarks benchmarks.floor benchmarks.porttinari benchmarks.scaling benchmarks.frames
-bench: $(VENDOR) ## measure all that the book quotes, on a quiet machine (over an hour)
+bench: $(VENDOR) $(FOR_TESTS) ## measure all that the book quotes, on a quiet machine (over an hour)
 	@for part in $(MEASURED); do $(RUN) -m $$part || exit 1; done
 
 clean: ## remove the built book
@@ -107,6 +108,11 @@ INSTALLED = requirements.txt requirements-data.txt constraints-gpu.txt pyproject
 $(ENVIRONMENT): $(INSTALLED) tools/setup_venv.py tools/pip_failure.py
 	@test -n "$(PYTHON)" || { echo "error: Python was not found: install python3.11 and run make again." >&2; exit 1; }
 	@$(PYTHON) -m tools.setup_venv
+	@touch $@
+
+$(FOR_TESTS): requirements-test.txt tools/vendor.toml $(ENVIRONMENT)
+	@$(PYTHON) -m tools.setup_venv --tests
+	@$(RUN) -m tools.fetch_vendor --tests
 	@touch $@
 
 $(VENDOR): tools/vendor.toml tools/fetch_vendor.py $(wildcard tools/bundles/*) $(ENVIRONMENT)

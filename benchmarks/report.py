@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 # The modules that hold a REPORT.
 PROGRAMS = ("__main__", "floor", "porttinari", "scaling", "frames", "portability")
 REBUILD = "python -m benchmarks.report"
-REQUIREMENTS = (ROOT / "requirements.txt", ROOT / "requirements-data.txt")
+REQUIREMENTS = tuple(sorted(ROOT.glob("requirements*.txt")))
 
 
 @dataclass(frozen=True)

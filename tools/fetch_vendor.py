@@ -1,8 +1,9 @@
 """Take the third-party JavaScript named in vendor.toml: `npm pack`, check the hash, unpack what is needed.
 
-Usage: .venv/bin/python -m tools.fetch_vendor [--manifest FILE] [--into DIR]. `npm install` is not used: it
-would bring dependencies that no page needs, and run their scripts. From the packages that are modules,
-tools/bundles makes the scripts that the pages load; from the theme's icon font, the few icons that they show.
+Usage: .venv/bin/python -m tools.fetch_vendor [--tests] [--manifest FILE] [--into DIR]: what the pages need,
+or what only the tests need. `npm install` is not used: it would bring dependencies that no page needs, and
+run their scripts. From the packages that are modules, tools/bundles makes the scripts that the pages load;
+from the theme's icon font, the few icons that they show.
 """
 
 import argparse
@@ -28,6 +29,8 @@ from tools.console import ROOT, fail, step
 VENDOR = Path("book", "_static", "vendor")
 # Not called node_modules: the bundler would find that one by itself, whatever folder it was told to use.
 MODULES = Path("tools", "_vendor")
+# What is unpacked below this folder serves tests and lint alone.
+TESTS = Path("tests")
 # anywidget registers itself with RequireJS; in a bundle it is a module like the others.
 ANYWIDGET_DEFINES = 'define(["@jupyter-widgets/base"], widget_default);'
 ANYWIDGET_EXPORTS = "export default widget_default;"
@@ -163,12 +166,20 @@ def subset_icons(font: Path, into: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tests", action="store_true", help="what only the tests need")
     parser.add_argument("--manifest", type=Path, default=ROOT / "tools" / "vendor.toml")
     parser.add_argument("--into", type=Path, default=ROOT)
     options = parser.parse_args(arguments)
     npm, node, into = find_program("npm"), find_program("node"), options.into.resolve()
     with ThreadPoolExecutor(max_workers=4) as pool:
-        list(pool.map(lambda package: fetch(package, npm, into), read_manifest(options.manifest)))
+        wanted = [
+            package
+            for package in read_manifest(options.manifest)
+            if Path(package["folder"]).is_relative_to(TESTS) == options.tests
+        ]
+        list(pool.map(lambda package: fetch(package, npm, into), wanted))
+    if options.tests:
+        return
     copy_anywidget(installed("anywidget") / "nbextension" / "index.js", into)
     bundle(node, into)
     theme = installed("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"

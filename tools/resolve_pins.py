@@ -25,11 +25,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tools.console import ROOT, fail, plain, step
-from tools.setup_venv import install
+from tools.setup_venv import install, requirement_lines
 
 UV = "uv==0.13.8"
 RESULT = Path("tools") / "pins.json"
-FILES = ("requirements.txt", "requirements-data.txt", "constraints-gpu.txt")
+FILES = ("requirements.txt", "requirements-test.txt", "requirements-data.txt", "constraints-gpu.txt")
 
 # The names of the platforms, what uv calls them, and their sys.platform, which the markers look at.
 # The C library of a Linux and the release of a macOS are the oldest that torch has wheels for.
@@ -61,12 +61,6 @@ class CouldNotAsk(Exception):
 
 
 # --- requirement files --------------------------------------------------------------------------------------
-
-
-def requirement_lines(path: Path) -> list[str]:
-    """The requirements of a file: no comments, and not the course's own package, which is not on an index."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith(("#", "-e"))]
 
 
 def fingerprints() -> dict[str, str]:
@@ -149,11 +143,13 @@ def check_data(data: list[str], target: Target) -> list[str]:
 
 def check_combination(uv: str, cache: str, python: str, platform: str) -> dict:
     """The verdict on a series of Python: the problems of both its ends, each once."""
-    pins, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
+    pins, tests, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
     problems, releases = [], [f"{python}.0", f"{python}.99"]
     for release in releases:  # what both ends accept is accepted in between, by Debian 12's 3.11.2 too
         target = Target(uv, cache, release, platform)
-        problems += check_pins(pins, gpu, target) + check_data(data, target)
+        # The reader's pins are complete without those of the tests, and with them.
+        problems += check_pins(pins, gpu, target) + check_pins([*pins, *tests], gpu, target)
+        problems += check_data(data, target)
     step(f"Python {python} on {platform}: {'no' if problems else 'ok'}")
     return {
         "python": python,
@@ -209,7 +205,7 @@ def keep(combinations: list[dict], uv: str) -> None:
 
 def fetch_uv(folder: str) -> str:
     """Install uv where it disturbs nothing, for the time of the check, and give the path of the program."""
-    install(sys.executable, UV, ["--no-deps", "--target", folder, UV])
+    install(sys.executable, (UV, ["--no-deps", "--target", folder, UV]))
     return str(Path(folder) / "bin" / "uv")
 
 

@@ -1,7 +1,10 @@
 """Create the virtual environment and install exactly what the requirement files pin.
 
-Usage: python3 -m tools.setup_venv [--venv DIR]. It runs under the system's Python, so the standard library is
-all it may use, and old interpreters must get as far as the sentence that refuses them.
+Usage: python3 -m tools.setup_venv [--venv DIR] [--tests]. It runs under the system's Python, so the standard
+library is all it may use, and old interpreters must get as far as the sentence that refuses them.
+
+The pins are complete (tests/tools/test_setup.py and tools.resolve_pins see to that), so pip need not work out
+what needs what, and several pips, each with packages of its own, can work at the same time.
 """
 
 import argparse
@@ -9,6 +12,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,8 +20,8 @@ from tools.console import ROOT, fail, step
 from tools.pip_failure import explain, of_the_system, system_error
 
 MINIMUM = (3, 11)
-# Where the GPU build of torch is what the index has, what comes with it is pinned too.
-GPU = ("--constraint", "constraints-gpu.txt")
+# Each pip waits for the index most of its time.
+PIPS = 2
 
 
 def check_python(version):
@@ -69,38 +73,65 @@ def of_an_exception(problem):
     return known or f"the system says: {problem}; correct that and run make again."
 
 
-def install(python, what, arguments):
-    """Run pip quietly; on failure say in one sentence why. Some reasons are in its log alone."""
-    step(f"installing {what}")
+def pip_problem(python, what, arguments):
+    """Run pip quietly; if it fails, the sentence that says why. Some reasons are in its log alone."""
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch) / "log"
         command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
         # Wheels: nothing is built. Nor is Python compiled ahead: most of these modules are never imported.
         command += ["--only-binary", ":all:", "--no-compile", "--log", str(log), *arguments]
         done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            noted = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-            fail(explain(done.stdout, noted, done.returncode, what, platform.python_version()))
+        noted = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    if done.returncode:
+        return explain(done.stdout, noted, done.returncode, what, platform.python_version())
+    return ""
 
 
-def torch_pin():
-    """The torch line of requirements.txt: asked for alone and exactly, so that a CPU build is taken."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith("torch=="))
+def install(python, *wanted):
+    """Run a pip for each (what, arguments), all at once. None is stopped: that would leave half a package."""
+    step(f"installing {', '.join(dict.fromkeys(what for what, _ in wanted))}")
+    with ThreadPoolExecutor(len(wanted)) as pips:
+        problems = list(pips.map(lambda each: pip_problem(python, *each), wanted))
+    for problem in filter(None, problems):
+        fail(problem)
+
+
+def requirement_lines(path):
+    """The requirements of a file: no comments, and not the course's own package, which is not on an index."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith(("#", "-e"))]
+
+
+def install_for_readers(python):
+    """What building, reading and running the course need."""
+    torch, *others = requirement_lines(ROOT / "requirements.txt")
+    shares = [("requirements.txt", ["--no-deps", *others[k::PIPS]]) for k in range(PIPS)]
+    data = ("requirements-data.txt", ["--no-deps", "-r", "requirements-data.txt"])
+    # torch alone and exactly, so that a CPU build is taken where the index has one.
+    install(python, (torch, ["--no-deps", torch]), *shares, data)
+    # The GPU build, where the index has no other, needs more, which is pinned too. The course's own package
+    # is built with the setuptools that is installed by now.
+    more = [torch, "--constraint", "constraints-gpu.txt", "--no-build-isolation", "-e", "."]
+    install(python, ("the course itself", more))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv")
-    folder = parser.parse_args().venv
+    parser.add_argument(
+        "--tests", action="store_true", help="what only tests need, into an environment that is ready"
+    )
+    options = parser.parse_args()
+    folder = options.venv
     check_python(sys.version_info)
     python = folder / "bin" / "python"
     try:
+        if options.tests:
+            install(python, ("requirements-test.txt", ["--no-deps", "-r", "requirements-test.txt"]))
+            return
         if not is_healthy(python, sys.version_info):
             create(folder)
-        install(python, torch_pin(), [torch_pin(), *GPU])
-        install(python, "requirements.txt", ["-r", "requirements.txt", *GPU])
-        install(python, "requirements-data.txt", ["--no-deps", "-r", "requirements-data.txt"])
+        install_for_readers(python)
     except OSError as problem:
         fail(f"the set-up stopped, because {of_an_exception(problem)}")
 

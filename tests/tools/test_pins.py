@@ -145,7 +145,7 @@ def test_a_data_package_must_have_the_pinned_file(answer):
 def kept(tmp_path, monkeypatch) -> Path:
     """Where the tool, at work on another project, keeps its answer."""
     (tmp_path / "tools").mkdir()
-    for name, text in zip(resolve_pins.FILES, ("# pins\npage==1.0\n-e .\n", *DATA, ""), strict=True):
+    for name, text in zip(resolve_pins.FILES, ("# pins\npage==1.0\n-e .\n", "", *DATA, ""), strict=True):
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(resolve_pins, "ROOT", tmp_path)
     for name in ("PYTHONS", "PROMISED_PYTHONS"):

@@ -20,10 +20,12 @@ import nbformat
 import pytest
 from fontTools.ttLib import TTFont
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tools import execute_notebooks, fetch_vendor, find_browser, serve, setup_venv
 from tools.console import ROOT
-from tools.resolve_pins import FILES, requirement_lines
+from tools.resolve_pins import FILES
+from tools.setup_venv import requirement_lines
 
 
 def run(*command) -> subprocess.CompletedProcess:
@@ -59,25 +61,48 @@ def normal(pin: str) -> str:
 
 def test_every_requirement_is_pinned():
     assert (ROOT / "requirements.txt").read_text(encoding="utf-8").endswith("\n-e .\n")
-    pins, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
+    pins, tests, data, gpu = (requirement_lines(ROOT / name) for name in FILES)
+    assert pins[0] == "torch==2.13.0", "it is asked for alone"
+    pins += tests
     assert [line for line in pins if not re.fullmatch(f"{PIN}(?:{SYSTEM})?", line, re.IGNORECASE)] == []
     assert [line for line in gpu if not re.fullmatch(PIN, line)] == []
     names = [normal(line).split("==")[0] for line in [*pins, *gpu]]
     assert len(names) == len(set(names)), "no package is pinned twice"
     for line in data:
         assert re.fullmatch(r"[a-z0-9-]+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line)
-    assert setup_venv.torch_pin() == "torch==2.13.0", "it is asked for alone"
 
 
 def test_what_is_installed_is_what_is_pinned():
     """A package that is installed and not pinned would be missing, or different, on another machine."""
     found = {normal(f"{each.name}=={each.version}") for each in importlib.metadata.distributions()}
     installed = {pin for pin in found if not pin.startswith(("pip==", "do-mascaramento-ao-bert=="))}
-    pins, data, optional = (requirement_lines(ROOT / name) for name in FILES)
-    markers = {line: Requirement(line.split(" --hash")[0]).marker for line in [*pins, *data]}
+    *files, optional = (requirement_lines(ROOT / name) for name in FILES)
+    markers = {line: Requirement(line.split(" --hash")[0]).marker for lines in files for line in lines}
     pinned = {normal(line) for line, marker in markers.items() if marker is None or marker.evaluate()}
     # The GPU build of torch may be the one that is installed: then in exactly these versions.
     assert installed - {normal(line) for line in optional} == pinned
+
+
+def needed(pins: list[str]) -> dict[str, set[str]]:
+    """What the installed packages of these pins say that they need here, with who needs it."""
+    found: dict[str, set[str]] = {}
+    asked = [pin for pin in map(Requirement, pins) if pin.marker is None or pin.marker.evaluate()]
+    todo = [(pin.name, "") for pin in asked]
+    for name, extra in todo:
+        for each in map(Requirement, importlib.metadata.requires(name) or ()):
+            if each.marker is None or each.marker.evaluate({"extra": extra}):
+                found.setdefault(canonicalize_name(each.name), set()).add(name)
+                todo += [(each.name, more) for more in each.extras if (each.name, more) not in todo]
+    return found
+
+
+@pytest.mark.parametrize("files", [FILES[:1], FILES[:2]], ids=["readers", "tests"])
+def test_pins_are_complete_so_that_pip_need_not_look_for_more(files):
+    """The set-up tells pip to install these and nothing else; a reader's without those of the tests."""
+    pins = [line for name in files for line in requirement_lines(ROOT / name)]
+    optional = requirement_lines(ROOT / "constraints-gpu.txt")
+    pinned = {canonicalize_name(Requirement(pin).name) for pin in [*pins, *optional]}
+    assert {name: by for name, by in needed(pins).items() if name not in pinned} == {}
 
 
 def test_the_course_is_built_with_the_setuptools_that_is_pinned():
@@ -152,6 +177,18 @@ def test_a_changed_package_is_refused_and_the_old_folder_kept(packed, tmp_path, 
     assert [path for path in into.rglob("*") if path.is_file()] == [old]
     fetch_vendor.fetch(packed, "npm", into)  # and the files that are wanted
     assert [path.name for path in old.parent.iterdir()] == ["code.js"]
+
+
+def test_what_only_tests_need_is_fetched_when_they_ask(tmp_path, monkeypatch):
+    fetched = []
+    monkeypatch.setattr(fetch_vendor, "fetch", lambda package, *_: fetched.append(package["name"]))
+    monkeypatch.setattr(fetch_vendor, "bundle", lambda *_: None)
+    every = {package["name"] for package in fetch_vendor.read_manifest(ROOT / "tools" / "vendor.toml")}
+    fetch_vendor.main(["--tests", "--into", str(tmp_path)])
+    tests, fetched[:] = set(fetched), []
+    fetch_vendor.main(["--into", str(tmp_path)])
+    assert {"axe-core", "prettier", "typescript"} <= tests and set(fetched) == every - tests
+    assert "mermaid" in fetched
 
 
 def test_npm_without_network_gets_a_sentence(tmp_path, monkeypatch):

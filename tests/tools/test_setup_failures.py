@@ -253,4 +253,4 @@ def test_a_changed_data_file_gets_a_sentence(prepared, tmp_path):
     settings = clean_environment(**wheel(tmp_path, "data-1.0-py3-none-any.whl"))
     told = r"error: wanted\.txt was not installed, because data==1\.0 is not the"
     with patch.dict(os.environ, settings, clear=True), pytest.raises(SystemExit, match=told):
-        setup_venv.install(prepared / "bin" / "python", "wanted.txt", ["-r", str(wanted)])
+        setup_venv.install(prepared / "bin" / "python", ("wanted.txt", ["-r", str(wanted)]))
