@@ -10,14 +10,24 @@ import sys
 from pathlib import Path
 
 from tools.console import ROOT, fail, plain, step
+from tools.environment import program
 
 BUILD = ROOT / "_build"
 
 
 def build(output: Path) -> None:
     """Run Jupyter Book; show what it said only if it failed."""
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
-    command = [jupyter_book, "build", ".", "--all", "-W", "-n", "--keep-going", "--path-output", output]
+    command = [
+        program("jupyter-book"),
+        "build",
+        ".",
+        "--all",
+        "-W",
+        "-n",
+        "--keep-going",
+        "--path-output",
+        output,
+    ]
     done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     report = plain(done.stdout)
     if done.returncode or not (output / "_build" / "html" / "index.html").exists():

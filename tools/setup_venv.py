@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tools.console import ROOT, fail, step
+from tools.environment import VENV, program
 from tools.pip_failure import explain, of_the_system, system_error
 
 MINIMUM = (3, 11)
@@ -117,14 +118,14 @@ def install_for_readers(python):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--venv", type=Path, default=ROOT / ".venv")
+    parser.add_argument("--venv", type=Path, default=VENV)
     parser.add_argument(
         "--tests", action="store_true", help="what only tests need, into an environment that is ready"
     )
     options = parser.parse_args()
     folder = options.venv
     check_python(sys.version_info)
-    python = folder / "bin" / "python"
+    python = program("python", folder)
     try:
         if options.tests:
             install(python, ("requirements-test.txt", ["--no-deps", "-r", "requirements-test.txt"]))

@@ -22,11 +22,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tools.console import ROOT
+from tools.environment import settings
 
 BROWSER_TESTS = ("tests", "-m", "browser")
 LOGS = ROOT / "_build" / "stress"
-# As `make test` has it: sums in one order, and no randomness that a seed cannot reach.
-SETTINGS = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 # Ends by itself should its parent be killed: nobody else would end it.
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(10**6))"
 GRACE_SECONDS = 60  # for tests that are interrupted, to stop the servers and browsers that they started
@@ -91,7 +90,6 @@ def run_round(
     selection: Sequence[str], jobs: int, log: Path, environment: Mapping[str, str] | None = None
 ) -> Round:
     """Run the tests once; what pytest printed goes to `log`, and stays there if anything failed."""
-    settings = environment or {**SETTINGS, **os.environ}
     log.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, open(log, "wb") as output:
         report = Path(scratch) / "report.xml"
@@ -99,7 +97,12 @@ def run_round(
         command += ["-n", str(jobs), "--dist", "loadscope", "-p", "no:cacheprovider"]
         start = time.monotonic()
         process = subprocess.Popen(
-            command, cwd=ROOT, env=settings, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=ROOT,
+            env=environment or settings(threads=1),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         code = wait_or_interrupt(process)
         seconds = time.monotonic() - start

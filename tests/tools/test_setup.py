@@ -388,12 +388,6 @@ def test_neither_a_check_nor_an_interrupted_write_changes_what_is_stale(kept, mo
 # --- make ---------------------------------------------------------------------------------------------------
 
 
-def test_help_lists_every_public_command():
-    listed = run("make", "help").stdout
-    for command in ("book", "test", "lab", "serve", "notebooks", "tamper", "bench", "clean", "help"):
-        assert re.search(rf"^{command}\s+\w", listed, re.MULTILINE), command
-
-
 def test_the_gate_is_make_test():
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
