@@ -25,9 +25,11 @@ from lib.experiments.perceptron import Perceptron
 from lib.experiments.tagging import Looks, fine_tune_tagger, most_frequent_tag, tag_names, tag_of_the_looks
 from lib.losses import IGNORE_INDEX
 from lib.tokenizer import Tokenizer
-from lib.training import Batch, Masked, Recipe, TextSource, Trainer, accuracy
+from lib.training import Batch, TextSource, Trainer, accuracy
 from lib.training.examples import tagged
 from lib.training.fine_tuning import Labelled
+from lib.training.objectives import Objective
+from lib.training.recipes import PLANS, Plan
 from tools import console
 
 VOCABULARY, LONGEST = 12000, 192  # the longest sentence of the test part fits
@@ -129,25 +131,26 @@ def measure_amounts(amounts: tuple[str, ...], options: Namespace) -> dict:
         for seed in range(options.seeds):
             console.step(f"pretrained on {amount}, seed {seed}")
             torch.manual_seed(seed)
-            objective = Masked(replace(CONFIG, vocab_size=given.tokenizer.size))
+            plan = replace(PLANS["texto"], steps=steps)
+            objective = plan.build(replace(CONFIG, vocab_size=given.tokenizer.size))
             if text:
-                pretrain(objective, text, given.tokenizer, steps, seed)
+                pretrain(objective, text, given.tokenizer, plan, seed)
                 rows["pseudo"].append(pseudo_perplexity(objective, given.framed(given.test), given.tokenizer))
             rows["accuracies"].append(given.tagged_right(objective.model.encoder, epochs, seed))
     asked = {"steps": steps, "epochs": epochs, "seeds": list(range(options.seeds))}
     return given.described | asked | {"amounts": found, "seconds": time.perf_counter() - start}
 
 
-def pretrain(objective: Masked, text: Ids, tokenizer: Tokenizer, steps: int, seed: int) -> None:
+def pretrain(objective: Objective, text: Ids, tokenizer: Tokenizer, plan: Plan, seed: int) -> None:
     """Masked words, one sentence a row, as they will be tagged."""
-    source = TextSource([[row[1:-1]] for row in text], tokenizer.vocabulary, 64, seed, LONGEST)
-    trainer = Trainer(objective, source, Recipe(steps, 3e-3))
-    while trainer.step < steps:
+    source = TextSource([[row[1:-1]] for row in text], tokenizer.vocabulary, plan.batch, seed, LONGEST)
+    trainer = Trainer(objective, source, plan.recipe)
+    while trainer.step < plan.steps:
         trainer.advance()
 
 
 @torch.no_grad()
-def pseudo_perplexity(objective: Masked, rows: Ids, tokenizer: Tokenizer) -> float:
+def pseudo_perplexity(objective: Objective, rows: Ids, tokenizer: Tokenizer) -> float:
     """`lib.losses.pseudo_perplexity`, with logits at the one hole of each row and nowhere else."""
     objective.eval()
     lost = count = 0.0

@@ -56,14 +56,18 @@ RUNS = Path("_build/runs")
 PLAN_OPTIONS = ("width", "layers", "heads", "steps", "batch", "lr", "dropout")
 UNITS = {"tokens": "tokens", "palavras": "words", "trechos": "spans"}
 GENTLE_RATE = 0.064  # over the width: 1e-3 at 64, as for the course's models, 8e-5 at BERT's 768
-_COURSE = PLANS["curso"]
+ON_TEXT, ON_GRAMMAR = "texto", "curso"  # the recipes, where none is named
 POSITIVE = between(math.ulp(0), math.inf, "maior que 0")
 SHARE = between(0, math.nextafter(1, 0), "de 0 até menos que 1")
 
 
 def _of_recipe(flag: str, name: str, kind: Callable, what: str) -> Row:
     """An option that the recipe decides where it is not given."""
-    return flag, name, kind, None, f"{what} (padrão da receita curso: {getattr(_COURSE, name)})"
+    on_text, on_grammar = (getattr(PLANS[recipe], name) for recipe in (ON_TEXT, ON_GRAMMAR))
+    if isinstance(on_text, tuple):  # what is hidden at first and at last: the option gives the first
+        on_text, on_grammar = on_text[0], on_grammar[0]
+    default = on_text if on_text == on_grammar else f"{on_text} num texto, {on_grammar} na gramática"
+    return flag, name, kind, None, f"{what} (padrão: {default})"
 
 
 OPTIONS: dict[str, Sequence[Row]] = {
@@ -78,7 +82,10 @@ OPTIONS: dict[str, Sequence[Row]] = {
         ("--de PASTA", "start", Path, None, "parte deste modelo (padrão: parte do zero)"),
         ("--objetivo NOME", "objective", one_of(OBJECTIVES), "mlm", f"o que prever: {', '.join(OBJECTIVES)}"),
         ("--ocultar NOME", "units", one_of(UNITS), "tokens", "o que some inteiro: tokens, palavras, trechos"),
-        ("--receita NOME", "preset", one_of(PLANS), "curso", f"os outros valores: {', '.join(PLANS)}"),
+        (
+            *("--receita NOME", "preset", one_of(PLANS), None),
+            f"os outros valores: {', '.join(PLANS)} (padrão: {ON_TEXT} num texto, {ON_GRAMMAR} na gramática)",
+        ),
         _of_recipe("--largura N", "width", whole(1), "largura do modelo, d"),
         _of_recipe("--camadas N", "layers", whole(1), "blocos"),
         _of_recipe("--cabecas N", "heads", whole(1), "cabeças; a largura é divisível por elas"),
@@ -86,9 +93,8 @@ OPTIONS: dict[str, Sequence[Row]] = {
         _of_recipe("--lote N", "batch", whole(1), "frases por passo, somados todos os processos"),
         _of_recipe("--taxa N", "lr", POSITIVE, f"maior taxa; com --de, {GENTLE_RATE} / largura"),
         _of_recipe("--dropout N", "dropout", SHARE, "fração que o dropout apaga"),
-        (
-            *("--ocultas-no-comeco N", "early_rate", between(0.01, 1, "de 0.01 a 1"), None),
-            f"fração oculta no começo (padrão da receita curso: {_COURSE.hidden[0]})",
+        _of_recipe(
+            "--ocultas-no-comeco N", "hidden", between(0.01, 1, "de 0.01 a 1"), "fração oculta no começo"
         ),
         SEED,
     ),
@@ -108,7 +114,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
     ),
 }
 NAMES = {row[1]: row[0].split()[0] for rows in OPTIONS.values() for row in rows}
-NAMES |= {"hidden": NAMES["early_rate"], "data": "o texto ou a gramática"}
+NAMES |= {"data": "o texto ou a gramática"}
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -126,6 +132,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     given = [NAMES[name] for name in ("tokenizer", "width", "layers", "heads") if getattr(options, name)]
     if options.start and given:
         parser.error(f"{given[0]} e --de não vão juntos: o modelo de partida já decide isso")
+    options.preset = options.preset or (ON_TEXT if options.texts else ON_GRAMMAR)
     options.free = [name for name in ("lr", "dropout") if getattr(options, name) is None]
     plan = plan_of(options)
     for name in PLAN_OPTIONS:
@@ -138,9 +145,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def plan_of(options: argparse.Namespace) -> Plan:
     """The plan that the options name, with what they change."""
     plan = PLANS[options.preset]
+    if options.start:  # Muon's steps are as long as ever, whatever was learnt
+        plan = replace(plan, muon=None)
     given = {name: getattr(options, name) for name in PLAN_OPTIONS if getattr(options, name) is not None}
-    if options.early_rate is not None:
-        given["hidden"] = (options.early_rate, plan.hidden[1])
+    if options.hidden is not None:
+        given["hidden"] = (options.hidden, plan.hidden[1])
     return replace(plan, objective=options.objective, units=UNITS[options.units], **given)
 
 

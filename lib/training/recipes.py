@@ -68,6 +68,16 @@ class Plan:
 
 PLANS = {
     "curso": Plan(hidden=(0.5, 0.15)),
+    # A text of some megabytes at most: what is seldom seen must be learnt from few looks at it.
+    "texto": Plan(
+        width=128,
+        batch=64,
+        lr=1e-2,
+        beta_2=0.98,
+        muon=0.02,
+        hidden=(0.5, 0.15),
+        falling=1.0,
+    ),
     "teste": Plan(width=16, layers=1, heads=2, steps=30, batch=8, lr=3e-3),
     # What comes closest to the floor in a quarter of an hour.
     "piso": Plan(

@@ -31,6 +31,7 @@ from lib.heads import CausalLM, MaskedLM, PairsLM
 from lib.tokenizer import Tokenizer
 from lib.training import OBJECTIVES, read_log
 from lib.training.checkpoint import Checkpoints
+from lib.training.recipes import PLANS
 from lib.weights import load
 from tests.lib.commands.conftest import TEXT
 from tests.toy import TOY_TEXT
@@ -374,6 +375,13 @@ def test_whole_words_and_spans_are_hidden(tmp_path, text, units):
     assert main(["treinar", str(text), *options.split(), "--pasta", str(tmp_path / "run")]) == 0
     told = [r["held_out_mlm"] for r in read_log(tmp_path / "run" / "log.jsonl") if "held_out_mlm" in r]
     assert told[-1] < told[0]
+
+
+def test_a_text_has_a_recipe_of_its_own_that_gives_a_bert():
+    on_text, on_grammar = (train.plan_of(train.parse(given)) for given in (["livro.txt"], []))
+    assert on_text == PLANS["texto"] and not on_text.pre_norm and on_grammar == PLANS["curso"]
+    assert train.plan_of(train.parse(["livro.txt", "--receita", "curso"])) == PLANS["curso"]
+    assert train.plan_of(train.parse(["livro.txt", "--ocultas-no-comeco", "0.4"])).hidden == (0.4, 0.15)
 
 
 def test_no_option_begins_one_of_torchruns():
