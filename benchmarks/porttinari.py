@@ -29,7 +29,7 @@ from lib.training import Batch, TextSource, Trainer, accuracy
 from lib.training.examples import tagged
 from lib.training.fine_tuning import Labelled
 from lib.training.objectives import Objective
-from lib.training.recipes import PLANS, Plan
+from lib.training.recipes import TEXT, Plan
 from tools import console
 
 VOCABULARY, LONGEST = 12000, 192  # the longest sentence of the test part fits
@@ -131,7 +131,7 @@ def measure_amounts(amounts: tuple[str, ...], options: Namespace) -> dict:
         for seed in range(options.seeds):
             console.step(f"pretrained on {amount}, seed {seed}")
             torch.manual_seed(seed)
-            plan = replace(PLANS["texto"], steps=steps)
+            plan = replace(TEXT, steps=steps)
             objective = plan.build(replace(CONFIG, vocab_size=given.tokenizer.size))
             if text:
                 pretrain(objective, text, given.tokenizer, plan, seed)

@@ -66,30 +66,21 @@ class Plan:
         return kind(config, last, self.channel, early=early, units=self.units)
 
 
-PLANS = {
-    "curso": Plan(hidden=(0.5, 0.15)),
-    # A text of some megabytes at most: what is seldom seen must be learnt from few looks at it.
-    "texto": Plan(
-        width=128,
-        batch=64,
-        lr=1e-2,
-        beta_2=0.98,
-        muon=0.02,
-        hidden=(0.5, 0.15),
-        falling=1.0,
-    ),
-    "teste": Plan(width=16, layers=1, heads=2, steps=30, batch=8, lr=3e-3),
-    # What comes closest to the floor in a quarter of an hour.
-    "piso": Plan(
-        steps=9000,
-        batch=512,
-        lr=1.5e-2,
-        d_ff=128,
-        pre_norm=True,
-        beta_2=0.98,
-        muon=0.05,
-        hidden=(0.6, 0.3),
-        falling=1.0,
-        channel=Channel(mask=0.6, random=0.2, keep=0.2),
-    ),
-}
+COURSE = Plan(hidden=(0.5, 0.15))
+# For a text of some megabytes at most: what is seldom seen must be learnt from few looks at it.
+TEXT = Plan(width=128, batch=64, lr=1e-2, beta_2=0.98, muon=0.02, hidden=(0.5, 0.15), falling=1.0)
+# What comes closest to the floor in a quarter of an hour.
+FLOOR = Plan(
+    steps=9000,
+    batch=512,
+    lr=1.5e-2,
+    d_ff=128,
+    pre_norm=True,
+    beta_2=0.98,
+    muon=0.05,
+    hidden=(0.6, 0.3),
+    falling=1.0,
+    channel=Channel(mask=0.6, random=0.2, keep=0.2),
+)
+TRIAL = Plan(width=16, layers=1, heads=2, steps=30, batch=8, lr=3e-3)
+PLANS = {"curso": COURSE, "texto": TEXT, "piso": FLOOR, "teste": TRIAL}

@@ -21,7 +21,7 @@ from lib.vocabulary import MASK
 torch.set_num_threads(1)
 
 
-@pytest.mark.parametrize("plan", [floor.MLM, floor.CAUSAL], ids=lambda plan: plan.objective)
+@pytest.mark.parametrize("plan", [floor.FLOOR, floor.CAUSAL], ids=lambda plan: plan.objective)
 def test_the_schedule_ends_when_the_time_does(plan, monkeypatch):
     """The first 20 steps take a quarter of the time and the next 20 half of it: a third more is left."""
     clock = iter([0.0, 0.25, 0.75])
@@ -75,7 +75,7 @@ def test_on_so_many_sentences_the_whole_interval_counts():
 def test_the_number_of_sentences_is_the_plans_own(monkeypatch):
     monkeypatch.setattr(floor, "spend", None)
     found = floor.measure_sentences(Namespace(quick=True, seeds=2))
-    assert found["steps"] == 2 * [floor.quick(floor.MLM).steps] and "budget" not in found
+    assert found["steps"] == 2 * [floor.quick(floor.FLOOR).steps] and "budget" not in found
 
 
 def test_verdicts_on_the_comparison_follow_from_the_values():
