@@ -4,6 +4,7 @@ Each function mends one thing that the packages around it do otherwise; its docs
 What concerns words alone is in `course_words`, and references in `course_bibliography`.
 """
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -84,12 +85,25 @@ def show_version(app: Sphinx, config) -> None:
     config.release = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
 
 
+def link_to_the_repository(app: Sphinx, config) -> None:
+    """Buttons to see, edit and launch a page, if it is said where the book lives: no address is invented."""
+    if address := os.environ.get("BOOK_REPOSITORY"):
+        config.html_theme_options |= {
+            "repository_url": address,
+            "repository_branch": os.environ.get("BOOK_BRANCH", "main"),
+            "use_repository_button": True,
+            "use_edit_page_button": True,
+            "launch_buttons": {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"},
+        }
+
+
 def setup(app: Sphinx) -> dict:
     for extension in ("sphinx_book_theme", "sphinx_proof", "sphinxcontrib.mermaid"):
         app.setup_extension(extension)
     ProofDomain.directives["proof"] = Demonstration
     app.connect("config-inited", unhook_remote_scripts, priority=900)
     app.connect("config-inited", show_version)
+    app.connect("config-inited", link_to_the_repository)
     app.connect("doctree-read", make_ids_unique)
     app.connect("doctree-read", label_ids_of_outputs)
     app.connect("html-page-context", add_mermaid_where_used)
