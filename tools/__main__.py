@@ -237,6 +237,12 @@ def pins(*arguments):
 
 
 @command(ENVIRONMENT)
+def audit():
+    """ask for known weaknesses of what is pinned, where the network allows it"""
+    module("tools.audit")
+
+
+@command(ENVIRONMENT)
 def student(*arguments):
     """write chapter notebooks without solutions, for students, into _build/student"""
     module("tools.student", *arguments)

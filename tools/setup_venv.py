@@ -108,8 +108,8 @@ def install_for_readers(python):
     torch, *others = requirement_lines(ROOT / "requirements.txt")
     shares = [("requirements.txt", ["--no-deps", *others[k::PIPS]]) for k in range(PIPS)]
     data = ("requirements-data.txt", ["--no-deps", "-r", "requirements-data.txt"])
-    # torch first, alone and exactly, so that a CPU build is taken where the index has one. What keeps pip from
-    # working at all shows here, before several pips say so at once.
+    # torch first, alone and exactly, so that a CPU build is taken where the index has one. What keeps pip
+    # from working at all shows here, before several pips say so at once.
     install(python, (torch, ["--no-deps", torch]))
     install(python, *shares, data)
     # The GPU build, where the index has no other, needs more, which is pinned too. The course's own package
