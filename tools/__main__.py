@@ -236,6 +236,12 @@ def pins(*arguments):
     module("tools.resolve_pins", *arguments)
 
 
+@command(BOOK)
+def reproducible():
+    """build the book a second time, and require the same bytes"""
+    module("tools.build_book", "--compare")
+
+
 @command(ENVIRONMENT)
 def audit():
     """ask for known weaknesses of what is pinned, where the network allows it"""
