@@ -3,7 +3,7 @@
 Usage: .venv/bin/python -m tools.fetch_vendor [--tests] [--manifest FILE] [--into DIR]: what the pages need,
 or what only the tests need. `npm install` is not used: it would bring dependencies that no page needs, and
 run their scripts. From the packages that are modules, tools/bundles makes the scripts that the pages load;
-from the theme's icon font, the few icons that they show.
+from two fonts, the icons and symbols that they show.
 """
 
 import argparse
@@ -42,6 +42,14 @@ ICONS = [
     *("circle-half-stroke", "moon", "sun", "circle-check", "circle-info", "circle-exclamation"),
     *("circle-xmark", "triangle-exclamation", "lightbulb", "bell", "pencil", "share", "up-right-from-square"),
 ]
+# What a formula may hold: letters (accents, Greek, italic, calligraphic, blackboard), operators, arrows,
+# brackets. tests/book/test_formulas.py notices a formula that needs more.
+SYMBOLS = (
+    "20-7E,A0-FF,131,237,2C6-2DD,300-338,391-3F5,2010-2044,2057,20D7,2100-214F,2190-21FF,2200-22FF,2308-230B"
+)
+SYMBOLS += (
+    ",239B-23AE,23B4-23E1,27E6-27EF,2A00-2A0F,2A7D-2A7E,1D434-1D467,1D49C-1D4CF,1D538-1D56B,1D6A4-1D6E1"
+)
 
 
 def find_program(name: str) -> str:
@@ -153,15 +161,23 @@ def bundle(node: str, into: Path) -> None:
             fail("the scripts of the pages were not bundled: the bundler says why, above.")
 
 
-def subset_icons(font: Path, into: Path) -> None:
-    """Keep of the theme's icon font the icons that pages show; WOFF 1 needs no compressor beyond zlib."""
-    step("taking the icons that the pages show from the theme's font")
-    with made_anew(into / VENDOR / "icons") as folder:
+def subset_font(font: Path, into: Path, wanted: str) -> None:
+    """Keep of a font what pages show; WOFF 1 needs no compressor beyond zlib."""
+    with made_anew(into.parent) as folder:
         try:
-            wanted = f"--glyphs={','.join(ICONS)}"
-            subset.main([str(font), f"--output-file={folder}/solid.woff", "--flavor=woff", wanted])
+            subset.main([str(font), f"--output-file={folder / into.name}", "--flavor=woff", wanted])
         except subset.Subsetter.MissingGlyphsSubsettingError as missing:
             fail(f"the theme's font has no icon called {missing}: update ICONS in {Path(__file__).name}.")
+
+
+def subset_fonts(into: Path) -> None:
+    """The icons of the theme and the symbols of formulas, a small part of their fonts."""
+    step("taking the icons and symbols that the pages show from their fonts")
+    theme = installed("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"
+    icons = theme / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf"
+    subset_font(icons, into / VENDOR / "icons" / "solid.woff", f"--glyphs={','.join(ICONS)}")
+    symbols = into / MODULES / "@fontsource" / "stix-two-math" / "stix-two-math-latin-400-normal.woff"
+    subset_font(symbols, into / VENDOR / "fonts" / "math" / "math.woff", f"--unicodes={SYMBOLS}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -182,8 +198,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     copy_anywidget(installed("anywidget") / "nbextension" / "index.js", into)
     bundle(node, into)
-    theme = installed("pydata_sphinx_theme") / "theme" / "pydata_sphinx_theme" / "static"
-    subset_icons(theme / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.ttf", into)
+    subset_fonts(into)
 
 
 if __name__ == "__main__":

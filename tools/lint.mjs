@@ -20,7 +20,7 @@ const BROWSER = names(`
   AbortController MutationObserver ResizeObserver TextDecoder URL atob clearTimeout console document
   sessionStorage setTimeout window
 `);
-const PAGE = { ...BROWSER, ...names("MathJax mermaid") };
+const PAGE = { ...BROWSER, ...names("mermaid") };
 const KINDS = [
   { folder: "lib/widgets", ending: ".js", sourceType: "module", globals: BROWSER },
   { folder: "book/_static", ending: ".js", sourceType: "script", globals: PAGE },

@@ -1,7 +1,8 @@
 """The course's Sphinx extension: a book that needs no network and whose statements read well.
 
 Each function mends one thing that the packages around it do otherwise; its docstring says which and why.
-What concerns words alone is in `course_words`, and references in `course_bibliography`.
+What concerns words alone is in `course_words`, references in `course_bibliography`, formulas in
+`course_formulas`.
 """
 
 import os
@@ -10,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import course_bibliography
+import course_formulas
 import course_words
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -109,4 +111,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("html-page-context", add_mermaid_where_used)
     course_words.setup(app)
     course_bibliography.setup(app)
+    course_formulas.setup(app)
     return {"version": "1.0", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,8 +3,7 @@
 // where it was.
 (() => {
   const focusScrollers = () => {
-    const boxes =
-      ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, mjx-container[display]";
+    const boxes = ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, .formula";
     for (const box of document.querySelectorAll(boxes)) {
       if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
     }

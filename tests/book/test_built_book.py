@@ -146,7 +146,7 @@ def test_heavy_scripts_only_where_they_are_used(page):
     has_widget = bool(soup(page).find("script", type="application/vnd.jupyter.widget-view+json"))
     assert ("bundles/mermaid.js" in scripts) == has_diagram
     assert ("bundles/widgets.js" in scripts) == has_widget
-    assert "fontawesome" not in scripts
+    assert "fontawesome" not in scripts and "mathjax" not in scripts.lower()
 
 
 @pytest.mark.parametrize("page", PAGES)

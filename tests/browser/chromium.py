@@ -183,11 +183,10 @@ SETTLED = """() => {
 
 
 def settle(page: Page) -> None:
-    """Wait until nothing is on its way to the page, and formulas, diagrams and widgets have been drawn."""
+    """Wait until nothing is on its way to the page, and diagrams and widgets have been drawn."""
 
     def quiet() -> bool:
         try:
-            page.evaluate("() => window.MathJax?.startup?.promise")
             next_frame(page)  # what was written is laid out, and has asked for its fonts
             return page.evaluate(SETTLED) and not page.problems.under_way
         except Error as problem:

@@ -8,7 +8,7 @@ const [modules, outdir] = process.argv.slice(2);
 const { build } = createRequire(`${modules}/`)(`${modules}/esbuild-wasm`);
 
 // Mermaid imports each kind of diagram, and each layout, when a page needs it. These are the book's;
-// the others (and the formulas, which MathJax sets) would be three quarters of the script.
+// the others (and formulas, of which diagrams have none) would be three quarters of the script.
 const DIAGRAMS = /\/(flowDiagram|dagre)-\w+\.mjs$/;
 const onlyTheDiagramsUsed = {
   name: "only-the-diagrams-used",

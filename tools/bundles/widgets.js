@@ -69,6 +69,6 @@ async function drawView(manager, model, place) {
   });
 }
 
-// Not before the page is complete: labels may hold formulas, and MathJax must be there to set them.
+// Not before the page is complete: who reads comes first.
 if (document.readyState === "complete") draw();
 else window.addEventListener("load", draw);
