@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import torch
 
-from lib.exercises.inspection import has_loop, names_used
+from lib.exercises.tracing import traced
 from lib.exercises.values import NotAnAnswer, fingerprint_of_input, plain
 
 
@@ -28,9 +28,10 @@ class Answer:
             return {"function": True}
         return _told(self.value)
 
-    def code(self) -> dict:
-        """What its code shows: whether it loops, and the names that it uses."""
-        return {"loop": has_loop(self.value), "names": sorted(names_used(self.value))}
+    def trace(self, *inputs: Any) -> dict:
+        """What it does while it runs (see `tracing`)."""
+        with contextlib.redirect_stdout(_Sink()), contextlib.redirect_stderr(io.StringIO()):
+            return traced(self.value, *inputs)
 
     def call(self, *inputs: Any) -> dict:
         """Call it: what it returned, whether it printed, and what became of its inputs."""

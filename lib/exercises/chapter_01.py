@@ -6,14 +6,13 @@ import torch
 from torch import Tensor
 
 from lib.attention import attention, causal_mask, padding_mask, softmax
-from lib.exercises.student import AnyOf, Student, checker, number_checker
-
-READY = {"softmax", "log_softmax", "softmin", "Softmax", "LogSoftmax", "Softmin"}
+from lib.exercises.student import AnyOf, number_checker
+from lib.exercises.trials import Trial, checker
 
 
 @checker
-def check_causal_mask(student: Student) -> None:
-    for n in (3, 1, 4, *(int(torch.randint(5, 12, (), generator=g)) for g in student.randoms(3))):
+def check_causal_mask(student: Trial) -> None:
+    for n in (3, 1, 4, 2, *(dice.whole(5, 40) for dice in student.dice(6))):
         m = causal_mask(n)
         student.expect(
             student(n=n),
@@ -23,30 +22,32 @@ def check_causal_mask(student: Student) -> None:
             transposta=m.T,
             aditiva=torch.zeros(n, n).masked_fill(~m, -math.inf),
             cheia=torch.ones(n, n, dtype=torch.bool),
+            um_a_mais=torch.ones(n, n).tril(1).bool(),
+            so_a_propria=torch.eye(n, dtype=torch.bool),
         )
-    student.require(not student.code["loop"], "laco", "comparações entre tensores", "um laço")
+    student.conclude()
+    student.require(not student.asked("trace", 4)["loop"], "laco", "comparações entre tensores", "um laço")
+    student.expect(student(n=0), causal_mask(0))
 
 
 @checker
-def check_softmax(student: Student) -> None:
-    ready = READY.intersection(student.code["names"])
-    student.require(not ready, "pronta", "exp, soma e divisão", f"uma softmax pronta: {', '.join(ready)}")
+def check_softmax(student: Trial) -> None:
     small = torch.tensor([[0.0, math.log(2.0), math.log(5.0)], [0.0, 0.0, math.log(2.0)]])
     _expect_softmax(student, small)
-    _expect_softmax(student, torch.tensor([0.0, math.log(3.0)]))
-    for s in (
-        [[1000.0, 1001.0], [0.0, 1.0]],
-        [[-1001.0, -1000.0], [0.0, 0.0]],
-        [[900.0, 901.0], [-900.0, -901.0]],
-    ):
-        s = torch.tensor(s)
+    for dice in student.dice(18, long=2):
+        shape = [dice.length(1, 4) for _ in range(dice.whole(0, 3))] + [dice.length(1, 40)]
+        _expect_softmax(student, 5 * dice.real(*shape))
+    for dice in student.dice(8):
+        s = dice.far(dice.whole(1, 3), dice.whole(2, 5))
         student.expect(student(s=s), softmax(s), "instavel", maximo_global=_unshifted(s - s.max()))
-    student.expect(student(s=torch.tensor([[0.0, -math.inf]])), torch.tensor([[1.0, 0.0]]))
-    for g in student.randoms():
-        _expect_softmax(student, 5 * torch.randn(2, 3, 4, generator=g))
+        hidden = small.masked_fill(dice.chance(0.4, 2, 1) & torch.tensor([False, True, True]), -math.inf)
+        _expect_softmax(student, hidden)
+    student.conclude()
+    ready = student.asked("trace", small)["softmaxes"]
+    student.require(not ready, "pronta", "exp, soma e divisão", f"uma softmax pronta: {', '.join(ready)}")
 
 
-def _expect_softmax(student: Student, s: Tensor) -> None:
+def _expect_softmax(student: Trial, s: Tensor) -> None:
     e = torch.exp(s - s.max())
     student.expect(
         student(s=s),
@@ -61,10 +62,12 @@ def _expect_softmax(student: Student, s: Tensor) -> None:
 
 
 @checker
-def check_batch_mask(student: Student) -> None:
-    fixed = [(torch.tensor([1, 3]), 3), (torch.tensor([1, 4, 2]), 4)]
-    drawn = [(torch.randint(1, 7, (3,), generator=g), 6) for g in student.randoms()]
-    for lengths, n in (*fixed, *drawn):
+def check_batch_mask(student: Trial) -> None:
+    cases = [(torch.tensor([1, 3]), 3), (torch.tensor([1, 4, 2]), 4)]
+    for dice in student.dice(15, long=1):
+        n = dice.length(1, 30)
+        cases.append((dice.wholes(0, n, dice.length(1, 6)), n))
+    for lengths, n in cases:
         causal, real = causal_mask(n), padding_mask(lengths, n)  # (n, n), (B, 1, n)
         every = torch.ones(len(lengths), n, n, dtype=torch.bool)
         student.expect(
@@ -82,22 +85,25 @@ def check_batch_mask(student: Student) -> None:
 
 
 @checker
-def check_masked_weights(student: Student) -> None:
-    g = torch.Generator().manual_seed(5)
-    q, k = (2 * torch.randn(3, 2, generator=g).round() for _ in range(2))
-    _expect_weights(student, q, k, causal_mask(3))
-    large = torch.tensor([[40.0, 0.0], [0.0, 40.0]])
-    got = student(q=large, k=-large, mascara=causal_mask(2))  # scores of about -1000: only -inf is below
-    student.expect(
-        got, attention(large, -large, large, causal_mask(2))[1], finito=torch.tensor([[0.0, 1.0], [1, 0]])
-    )
-    for g in student.randoms():
-        mask = causal_mask(4) & padding_mask([4, 2], 4)  # (2, 4, 4)
-        q, k = torch.randn(2, 2, 4, 3, generator=g)
+def check_masked_weights(student: Trial) -> None:
+    for dice in student.dice(18, long=1):
+        n, d = dice.length(1, 20), dice.length(1, 9)
+        batch = [dice.length(1, 3) for _ in range(dice.whole(0, 2))]
+        q, k = 2 * dice.normal(*batch, n, d), 2 * dice.normal(*batch, n, d)
+        mask = causal_mask(n)
+        if dice.whole(0, 2):  # any mask in which every row sees something, for the batch or for all
+            mask = dice.some_in_each_row(n, n)
+        if batch and dice.whole(0, 1):
+            mask = mask & padding_mask(dice.wholes(1, n, batch[-1]), n) | torch.eye(n, dtype=torch.bool)
         _expect_weights(student, q, k, mask)
+    for dice in student.dice(3):
+        large = torch.diag(dice.wholes(30, 60, 2).to(dice.normal().dtype))
+        got = student(q=large, k=-large, mascara=causal_mask(2))  # scores of about -1000: only -inf is below
+        swapped = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+        student.expect(got, attention(large, -large, large, causal_mask(2))[1], finito=swapped)
 
 
-def _expect_weights(student: Student, q: Tensor, k: Tensor, mask: Tensor) -> None:
+def _expect_weights(student: Trial, q: Tensor, k: Tensor, mask: Tensor) -> None:
     d = q.shape[-1]
     s = q @ k.transpose(-2, -1)
 

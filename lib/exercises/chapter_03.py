@@ -3,7 +3,8 @@
 import torch
 
 from lib.encoder import Config
-from lib.exercises.student import Student, checker, number_checker
+from lib.exercises.student import AnyOf, number_checker
+from lib.exercises.trials import Dice, Trial, checker
 from lib.parameters import count
 from lib.tokenizer import greedy_wordpiece
 
@@ -11,47 +12,98 @@ UNK = "[UNK]"
 
 
 @checker
-def check_wordpiece(student: Student) -> None:
+def check_wordpiece(student: Trial) -> None:
     known = "gat g ##a ##t ##inho ##in ##ho ##i ##n ##o gato des ##feito inho"
     vocabulary = set(known.split())
 
-    def cut(word: str, vocabulary: set = vocabulary) -> list:
-        return student(palavra=word, vocabulario=vocabulary)
+    def expect(word: str, vocabulary: set, right: list) -> None:
+        got = student(palavra=word, vocabulario=vocabulary)
+        student.expect(got, right, **_mistaken_cuts(word, vocabulary))
 
-    student.expect(cut("gato"), ["gato"], menor_primeiro=["g", "##a", "##t", "##o"], unk=[UNK])
-    student.expect(
-        cut("gatinho"),
-        ["gat", "##inho"],
-        sem_marca=["gat", "inho"],
-        marca_em_todos=["##gat", "##inho"],
-        menor_primeiro=["g", "##a", "##t", "##i", "##n", "##ho"],
-        so_o_primeiro=["gat"],
-        unk=[UNK],
-        texto="gat ##inho",
-    )
-    student.expect(cut("gatox"), [UNK], unk_parcial=["gato", UNK], pula=["gato"], letra=["gato", "##x"])
-    student.expect(cut("xgato"), [UNK], unk_parcial=[UNK, "##gato"], pula=["gato"])
+    for word, right in (
+        ("gato", ["gato"]),
+        ("gatinho", ["gat", "##inho"]),
+        ("gatox", [UNK]),
+        ("xgato", [UNK]),
+    ):
+        expect(word, vocabulary, right)
     either = {"a", "ab", "##bc", "##c"}  # in "abc" the longest piece from the right is another
-    student.expect(cut("abbc", either), ["ab", "##bc"])
-    student.expect(cut("abc", either), ["ab", "##c"], da_direita=["a", "##bc"])
-    stuck = {"a", "ab", "##bd", "##b"}  # "ab" is taken and "##d" is missing; "a" and "##bd" would do
-    student.expect(cut("abd", stuck), [UNK], volta_atras=["a", "##bd"])
-    pieces = {"a", "b", "##a", "##b", "ab", "##ba", "##ab", "aab", "##bba"}
-    for g in student.randoms():
-        word = "".join("ab"[i] for i in torch.randint(2, (7,), generator=g))
-        student.expect(cut(word, pieces), greedy_wordpiece(word, pieces).tokens)
+    expect("abbc", either, ["ab", "##bc"])
+    expect("abc", either, ["ab", "##c"])
+    for a, b, d in ("abd", "oia", "eus"):  # "ab" is taken and "##d" is missing; "a" and "##bd" would do
+        expect(a + b + d, {a, a + b, f"##{b}{d}", f"##{b}"}, [UNK])
+    for dice in student.dice(24, long=2):
+        letters = "abcé"[: dice.whole(2, 4)]
+
+        def text(low: int, high: int, dice: Dice = dice, letters: str = letters) -> str:
+            return "".join(letters[i] for i in dice.wholes(0, len(letters) - 1, dice.length(low, high)))
+
+        word = text(1, 30)
+        pieces = {mark + letter for mark in ("", "##") for letter in letters if dice.whole(0, 4)}
+        pieces |= {("", "##")[dice.whole(0, 1)] + text(2, 4) for _ in range(12)}
+        expect(word, pieces, greedy_wordpiece(word, pieces).tokens)
+
+
+def _mistaken_cuts(word: str, vocabulary: set) -> dict:
+    """What each mistake in the loop makes of a word."""
+
+    def cut(word: str, short: bool = False, on_unknown: str = "unk", inside: str = "##") -> list:
+        pieces, start = [], 0
+        while start < len(word):
+            ends = range(start + 1, len(word) + 1) if short else range(len(word), start, -1)
+            mark = inside if start else ""
+            end = next((end for end in ends if mark + word[start:end] in vocabulary), None)
+            if end is None and on_unknown in ("unk", "partial", "stop"):
+                return {"unk": [UNK], "partial": [*pieces, UNK], "stop": pieces}[on_unknown]
+            if end is not None or on_unknown == "letter":
+                pieces.append(mark + word[start : end or start + 1])
+            start = end or start + 1
+        return pieces
+
+    def backtracking(rest: str, mark: str = "") -> list:
+        for end in range(len(rest), 0, -1):
+            if mark + rest[:end] in vocabulary:
+                tail = backtracking(rest[end:], "##") if rest[end:] else []
+                if tail != [UNK]:
+                    return [mark + rest[:end], *tail]
+        return [UNK]
+
+    def from_the_right() -> list:
+        pieces, end = [], len(word)
+        while end:
+            found = (s for s in range(end) if ("##" if s else "") + word[s:end] in vocabulary)
+            if (start := next(found, None)) is None:
+                return [UNK]
+            pieces.insert(0, ("##" if start else "") + word[start:end])
+            end = start
+        return pieces
+
+    right = cut(word)
+    bare = [piece.removeprefix("##") for piece in right]
+    marked = ["##" + piece for piece in bare]
+    return dict(
+        sem_marca=AnyOf((bare, cut(word, inside=""))),
+        marca_em_todos=AnyOf(right if kept else marked for kept in (False, right == [UNK], right == [word])),
+        menor_primeiro=cut(word, short=True),
+        so_o_primeiro=AnyOf((right[:1], cut(word, on_unknown="stop")[:1] or [UNK])),
+        unk=[word] if word in vocabulary else [UNK],
+        unk_parcial=cut(word, on_unknown="partial"),
+        pula=AnyOf((cut(word, on_unknown="skip"), cut(word, on_unknown="stop"))),
+        letra=cut(word, on_unknown="letter"),
+        texto=" ".join(right),
+        da_direita=from_the_right(),
+        volta_atras=backtracking(word),
+    )
 
 
 @checker
-def check_sum_embeddings(student: Student) -> None:
-    shapes = [(2, 4), (1, 5), (3, 6), (4, 3), (2, 1), (3, 3)]
-    for g, (b, n) in zip((torch.Generator().manual_seed(0), *student.randoms()), shapes, strict=True):
-        E, P, S = (torch.randn(rows, 2, generator=g) for rows in (9, 12, 2))
-        ids = torch.randint(1, 9, (b, n), generator=g)
-        segments = torch.randint(2, (b, n), generator=g).sort(-1).values
-        if (b, n) == (2, 4):  # the first one is always the same: every mistake below is another number there
-            ids = torch.tensor([[3, 1, 4, 1], [5, 2, 6, 5]])
-            segments = torch.tensor([[0, 0, 1, 1], [0, 1, 1, 1]])
+def check_sum_embeddings(student: Trial) -> None:
+    for dice in student.dice(16, long=1):
+        b, n, d = dice.length(1, 5), dice.length(1, 30), dice.length(1, 5)
+        words, kinds = dice.whole(1, 40), dice.whole(1, 3)
+        places = n + dice.whole(0, 1) * dice.whole(1, 50)
+        E, P, S = (dice.normal(rows, d) for rows in (words, places, kinds))
+        ids, segments = dice.wholes(0, words - 1, b, n), dice.wholes(0, kinds - 1, b, n)
         token, segment, position = E[ids], S[segments], P[:n]
         student.expect(
             student(ids=ids, segmentos=segments, E=E, P=P, S=S),
@@ -59,19 +111,20 @@ def check_sum_embeddings(student: Student) -> None:
             sem_posicao=token + segment,
             sem_segmento=token + position,
             so_tokens=token,
-            posicao_do_id=token + P[ids] + segment,
-            posicao_da_frase=token + P[:b][:, None] + segment,
-            a_partir_de_um=token + P[1 : n + 1] + segment,
+            posicao_do_id=token + P[ids.clamp(max=places - 1)] + segment,
+            posicao_da_frase=token + P[torch.arange(b).clamp(max=places - 1)][:, None] + segment,
+            a_partir_de_um=token + P[torch.arange(1, n + 1).clamp(max=places - 1)] + segment,
             media=(token + position + segment) / 3,
             concatena=torch.cat([token, position.expand_as(token), segment], -1),
         )
 
 
 @checker
-def check_split_heads(student: Student) -> None:
-    shapes = [(1, 3, 4, 2), (2, 4, 6, 3), (2, 5, 8, 2), (1, 6, 6, 6)]
-    for b, n, d, h in shapes:
-        x = torch.arange(b * n * d, dtype=torch.get_default_dtype()).view(b, n, d)
+def check_split_heads(student: Trial) -> None:
+    for dice in student.dice(16, long=1):
+        b, n, h = dice.length(1, 3), dice.length(1, 20), dice.length(1, 6)
+        d = h * dice.length(1, 5)
+        x = dice.wholes(-99, 99, b, n, d).to(dice.real().dtype)
         student.expect(
             student(x=x, h=h),
             torch.stack(x.chunk(h, -1), 1),
@@ -85,14 +138,11 @@ def check_split_heads(student: Student) -> None:
 
 
 @checker
-def check_mean_pool(student: Student) -> None:
-    fixed = torch.tensor([[[2.0, 0.0], [4.0, 6.0], [9.0, 9.0]], [[1.0, 1.0], [2.0, 3.0], [6.0, 2.0]]])
-    cases = [(fixed, torch.tensor([2, 3]))]
-    cases += [
-        (torch.randn(3, 5, 4, generator=g), torch.randint(1, 6, (3,), generator=g)) for g in student.randoms()
-    ]
-    for hidden, lengths in cases:
-        real = torch.arange(hidden.shape[1]) < lengths[:, None]
+def check_mean_pool(student: Trial) -> None:
+    for dice in student.dice(16, long=1):
+        b, n = dice.length(1, 5), dice.length(1, 30)
+        real = dice.some_in_each_row(b, n)  # real tokens need not come first
+        hidden = dice.normal(b, n, dice.length(1, 5)).masked_fill(dice.chance(0.1, b, n, 1), 0.0)
         total = (hidden * real[..., None]).sum(1)
         student.expect(
             student(H=hidden, real=real),
@@ -110,13 +160,14 @@ def check_mean_pool(student: Student) -> None:
 
 
 @checker
-def check_count_parameters(student: Student) -> None:
-    for V, positions, segments, d, d_ff, layers in (
-        (20, 7, 3, 6, 8, 2),  # sizes for which no two of the mistakes below give the same total
-        (10, 6, 2, 4, 8, 1),
-        (30522, 512, 2, 768, 3072, 12),
-        (1000, 128, 0, 32, 64, 2),
-    ):
+def check_count_parameters(student: Trial) -> None:
+    drawn = []
+    for dice in student.dice(6):
+        d = 2 * dice.whole(1, 400)
+        sizes = (dice.whole(1, 40_000), dice.whole(1, 600), dice.whole(0, 4))
+        drawn.append((*sizes, d, dice.whole(1, 4000), dice.whole(1, 30)))
+    # First, sizes for which no two of the mistakes below give the same total.
+    for V, positions, segments, d, d_ff, layers in ((20, 7, 3, 6, 8, 2), (10, 6, 2, 4, 8, 1), *drawn):
         sizes = dict(V=V, posicoes=positions, segmentos=segments, d=d, d_ff=d_ff, camadas=layers)
         config = Config(
             V, d=d, layers=layers, heads=2, d_ff=d_ff, positions=positions, segments=segments, pooler=False

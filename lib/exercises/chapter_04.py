@@ -4,15 +4,17 @@ import math
 
 import torch
 from torch import Tensor
+from torch.nn.functional import kl_div
 
-from lib.exercises.student import AnyOf, Student, checker, number_checker
+from lib.exercises.student import AnyOf, number_checker
+from lib.exercises.trials import Trial, checker
 from lib.losses import IGNORE_INDEX, cross_entropy, kl, surprisal
 
 
 @checker
-def check_shift(student: Student) -> None:
-    fixed = torch.tensor([[5, 6, 7, 8]])
-    for ids in (fixed, *(torch.randint(1, 99, (3, 6), generator=g) for g in student.randoms())):
+def check_shift(student: Trial) -> None:
+    drawn = [d.wholes(0, 99, d.length(1, 5), d.length(2, 40)) for d in student.dice(16, long=1)]
+    for ids in (torch.tensor([[5, 6, 7, 8]]), *drawn):
         ahead, behind = ids[:, :-1], ids[:, 1:]
         student.expect(
             student(ids=ids),
@@ -31,25 +33,28 @@ def check_shift(student: Student) -> None:
 
 
 @checker
-def check_cross_entropy(student: Student) -> None:
+def check_cross_entropy(student: Trial) -> None:
     logits = torch.tensor([[0.0, math.log(3.0)], [0.0, math.log(2.0)], [math.log(7.0), 0.0]])
     _expect_loss(student, logits, torch.tensor([1, 0, 1]))
     _expect_loss(student, logits, torch.tensor([1, IGNORE_INDEX, 1]))
-    large = torch.tensor([[1000.0, 0.0], [0.0, 1000.0]])
-    for labels in (torch.tensor([0, 1]), torch.tensor([1, 1])):
+    for dice in student.dice(18, long=1):
+        m, v = dice.length(1, 30), dice.length(2, 12)
+        labels = dice.wholes(0, v - 1, m)
+        labels[(~dice.some_in_each_row(1, m))[0]] = IGNORE_INDEX
+        _expect_loss(student, 2 * dice.normal(m, v), labels)
+    for dice in student.dice(6):
+        m, v = dice.whole(2, 4), dice.whole(2, 4)
+        logits = dice.far(m, v)
+        labels = dice.wholes(0, v - 1, m)
         student.expect(
-            student(logits=large, alvos=labels),
-            cross_entropy(large, labels),
+            student(logits=logits, alvos=labels),
+            cross_entropy(logits, labels),
             "zero_na_probabilidade",
-            instavel=-torch.log(large.exp() / large.exp().sum(-1, keepdim=True))[[0, 1], labels].mean(),
+            instavel=-torch.log(logits.exp() / logits.exp().sum(-1, keepdim=True))[range(m), labels].mean(),
         )
-    for g in student.randoms():
-        labels = torch.randint(4, (6,), generator=g)
-        labels[2] = IGNORE_INDEX
-        _expect_loss(student, 2 * torch.randn(6, 4, generator=g), labels)
 
 
-def _expect_loss(student: Student, logits: Tensor, labels: Tensor) -> None:
+def _expect_loss(student: Trial, logits: Tensor, labels: Tensor) -> None:
     each = surprisal(logits, labels)
     right = logits.softmax(-1)[labels != IGNORE_INDEX].gather(-1, labels[labels != IGNORE_INDEX][:, None])
     as_zero = labels.clamp(min=0)
@@ -73,11 +78,14 @@ def _expect_loss(student: Student, logits: Tensor, labels: Tensor) -> None:
 
 
 @checker
-def check_loss_gradient(student: Student) -> None:
+def check_loss_gradient(student: Trial) -> None:
     fixed = [(torch.tensor([0.0, math.log(2.0), math.log(5.0)]), target) for target in (1, 0, 2)]
-    drawn = [
-        (2 * torch.randn(5, generator=g), int(torch.randint(5, (), generator=g))) for g in student.randoms()
-    ]
+    drawn = []
+    for dice in student.dice(16, long=1):
+        v = dice.length(1, 30)
+        drawn.append((2 * dice.normal(v), dice.whole(0, v - 1)))
+        if v > 1:
+            drawn.append((dice.far(1, v)[0], dice.whole(0, v - 1)))
     large = [(torch.tensor([1000.0, 0.0, 0.0]), 1), (torch.tensor([1000.0, 1001.0, 0.0]), 2)]
     for logits, target in (*fixed, *large, *drawn):
         p = logits.softmax(-1)
@@ -86,6 +94,7 @@ def check_loss_gradient(student: Student) -> None:
         student.expect(
             student(logits=logits, alvo=target),
             p - one_hot,
+            "instavel" if logits.abs().max() > 80 else "",
             sinal=one_hot - p,
             so_softmax=p,
             so_na_certa=(p - one_hot) * one_hot,
@@ -100,15 +109,15 @@ def check_loss_gradient(student: Student) -> None:
 
 
 @checker
-def check_perplexity(student: Student) -> None:
+def check_perplexity(student: Trial) -> None:
     fixed = torch.tensor([[1.0, 3.0, 2.0, 2.0], [0.5, 9.0, 9.0, 9.0]]) * math.log(2.0)
-    cases = [(fixed, torch.tensor([4, 1]))]
-    cases += [
-        (2 * torch.rand(3, 5, generator=g) + 0.1, torch.randint(1, 5, (3,), generator=g))
-        for g in student.randoms()
-    ]
-    for losses, lengths in cases:
-        real = torch.arange(losses.shape[1]) < lengths[:, None]
+    cases = [(fixed, torch.arange(4) < torch.tensor([[4], [1]]))]
+    for dice in student.dice(16, long=1):
+        rows, columns = dice.length(1, 5), dice.length(1, 30)
+        real = dice.some_in_each_row(rows, columns)  # real tokens need not come first
+        losses = dice.normal(rows, columns).abs() + 0.1
+        cases.append((torch.where(real, losses, 20 * losses), real))
+    for losses, real in cases:
         mean = losses[real].mean()
         by_sentence = (losses * real).sum(1) / real.sum(1)
         student.expect(
@@ -129,18 +138,25 @@ def check_perplexity(student: Student) -> None:
 
 
 @checker
-def check_divergence(student: Student) -> None:
+def check_divergence(student: Trial) -> None:
     fixed = [([0.6, 0.3, 0.1], [0.2, 0.3, 0.5]), ([0.8, 0.2], [0.5, 0.5])]
     fixed += [([0.5, 0.5, 0.0], [0.25, 0.5, 0.25]), ([0.5, 0.5, 0.0], [0.75, 0.25, 0.0])]
-    drawn = [torch.randn(2, 4, generator=g).softmax(-1) for g in student.randoms()]
+    drawn = []
+    for dice in student.dice(16, long=1):
+        v = dice.length(1, 20)
+        p, q = (2 * dice.normal(2, v)).softmax(-1)
+        if dice.whole(0, 1):
+            p = p * dice.some_in_each_row(1, v)[0]
+            q = q * ((p > 0) | dice.chance(0.5, v))
+        drawn.append((p / p.sum(), q / q.sum()))
     for p, q in (*map(torch.tensor, fixed), *drawn):
         cross, own = -(p * q.log()).nan_to_num(0.0).sum(), -(p * p.log()).nan_to_num(0.0).sum()
         student.expect(
             student(p=p, q=q),
             kl(p, q),
             # First: elsewhere too, what is nan is nan for this reason.
-            zero_log_zero=(p * (p / q).log()).sum(),
-            trocada=kl(q, p) if bool((p > 0).all()) else kl(p, q),
+            zero_log_zero=AnyOf(((p * (p / q).log()).sum(), kl_div(q.log(), p, reduction="sum"))),
+            trocada=kl(q, p),
             entropia_cruzada=cross,
             entropia=own,
             sinal=-kl(p, q),
@@ -149,8 +165,10 @@ def check_divergence(student: Student) -> None:
             sem_peso=(p / q).log().sum(),
             por_entrada=p * (p / q).log(),
         )
-    p, q = torch.tensor([[0.5, 0.5], [1.0, 0.0]])
-    student.expect(student(p=p, q=q), torch.tensor(math.inf), "negada")
+    for dice in student.dice(3):
+        p = dice.normal(dice.whole(2, 5)).softmax(-1)
+        q = p.index_fill(0, torch.tensor(dice.whole(0, len(p) - 1)), 0.0)
+        student.expect(student(p=p, q=q / q.sum()), torch.tensor(math.inf), "negada")
 
 
 check_bits_by_hand = number_checker(

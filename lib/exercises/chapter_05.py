@@ -1,22 +1,28 @@
 """Checkers of chapter 5: aligned labels, neighbours, z-scores, answer spans and pseudo-perplexity."""
 
+from itertools import product
+
 import torch
 from torch import Tensor
 
-from lib.exercises.student import AnyOf, Student, checker, number_checker
+from lib.exercises.student import AnyOf, number_checker
+from lib.exercises.trials import Dice, Trial, checker
 from lib.exercises.values import passes_for
 from lib.heads import best_span
-from lib.losses import IGNORE_INDEX, pseudo_perplexity
+from lib.losses import IGNORE_INDEX
 
 
 @checker
-def check_subword_labels(student: Student) -> None:
+def check_subword_labels(student: Trial) -> None:
     fixed = ([None, 0, 0, 1, 2, 2, 2, None], [5, 0, 7])
     drawn = []
-    for g in student.randoms():
-        pieces = torch.randint(1, 4, (4,), generator=g).tolist()
-        words = [None, *(w for w, n in enumerate(pieces) for _ in range(n)), None, None]
-        drawn.append((words, torch.randint(0, 9, (4,), generator=g).tolist()))
+    for dice in student.dice(18, long=1):
+        words: list[int | None] = []
+        count = dice.length(0, 20)
+        for word in range(count):
+            words += [None] * dice.whole(0, 1) + [word] * dice.whole(1, 4)
+        labels = dice.wholes(0, 9, count).tolist()
+        drawn.append(([*[None] * dice.whole(0, 2), *words, *[None] * dice.whole(0, 2)], labels))
     for words, labels in (fixed, *drawn):
         everywhere = [IGNORE_INDEX if w is None else labels[w] for w in words]
         first = [i == words.index(w) for i, w in enumerate(words)]
@@ -32,19 +38,26 @@ def check_subword_labels(student: Student) -> None:
             sem_especiais=[y if f else IGNORE_INDEX for w, y, f in tokens if w is not None],
             palavra_zero=[y if f and w else IGNORE_INDEX for w, y, f in tokens],
             por_palavra=labels,
+            outro_ignorado=AnyOf(
+                [(y if f else inside) if w is not None else special for w, y, f in tokens]
+                for special, inside in product((IGNORE_INDEX, -1, 100, None), repeat=2)
+            ),
             em_ordem=[*labels, *[IGNORE_INDEX] * (len(words) - len(labels))],
         )
 
 
 @checker
-def check_nearest_neighbour(student: Student) -> None:
+def check_nearest_neighbour(student: Trial) -> None:
     # Of the first vector the cosine, the dot product and the distance each choose another neighbour.
     fixed = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [0.1, 0.01], [9.0, 9.0], [-1.0, 0.1]])
-    drawn = [2 * torch.randn(6, 3, generator=g) for g in student.randoms()]
+    drawn = []
+    for dice in student.dice(18, long=1):
+        m, d = dice.length(2, 30), dice.length(2, 8)
+        drawn.append(dice.normal(m, d) * 10 ** dice.normal(m, 1))  # short and long vectors
     opposed = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-1.0, -2.0], [-3.0, 1.0]])  # all cosines are negative
     for vectors in (fixed, opposed, *drawn):
         unit = vectors / vectors.norm(dim=-1, keepdim=True)
-        for i in range(0, len(vectors), 2):
+        for i in {0, len(vectors) // 2, len(vectors) - 1}:
             others = torch.arange(len(vectors)) != i
 
             def best(scores: Tensor, others: Tensor = others) -> int:
@@ -55,6 +68,7 @@ def check_nearest_neighbour(student: Student) -> None:
                 student(vetores=vectors, i=i),
                 best(cosine),
                 a_si_mesmo=i,
+                zero_no_proprio=int(cosine.index_fill(0, torch.tensor(i), 0.0).argmax()),
                 indice_deslocado=int(cosine[others].argmax()),
                 produto=best(vectors @ vectors[i]),
                 euclidiana=best(-distance),
@@ -65,14 +79,16 @@ def check_nearest_neighbour(student: Student) -> None:
 
 
 @checker
-def check_zscore(student: Student) -> None:
+def check_zscore(student: Trial) -> None:
     fixed = (
         torch.tensor([[3.0, 10.0], [5.0, 40.0]]),
         torch.tensor([[1.0, 0.0], [3.0, 20.0], [5.0, 40.0], [3.0, 30.0]]),
     )
-    drawn = [
-        (torch.randn(3, 4, generator=g), 3 * torch.randn(9, 4, generator=g) + 1) for g in student.randoms()
-    ]
+    drawn = []
+    for dice in student.dice(16, long=1):
+        d, dtype = dice.length(1, 8), dice.real().dtype
+        corpus = 10 ** dice.normal(d) * dice.normal(dice.length(3, 40), d) + 3 * dice.normal(d)
+        drawn.append((dice.normal(dice.length(1, 5), d).to(dtype), corpus.to(dtype)))
     for x, corpus in (fixed, *drawn):
         mean, std = corpus.mean(0), corpus.std(0)
         got = student(x=x, corpus=corpus)
@@ -82,10 +98,8 @@ def check_zscore(student: Student) -> None:
         student.expect(
             got,
             (x - mean) / std,
-            estatisticas_de_x=AnyOf((x - x.mean(0)) / x.std(0, correction=c) for c in (0, 1)),
-            por_vetor=AnyOf(
-                (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=c) for c in (0, 1)
-            ),
+            estatisticas_de_x=AnyOf(_standardised(x, 0, c) for c in (0, 1)),
+            por_vetor=AnyOf(_standardised(x, 1, c) for c in (0, 1)),
             so_centra=x - mean,
             so_divide=x / std,
             variancia=(x - mean) / corpus.var(0),
@@ -96,8 +110,14 @@ def check_zscore(student: Student) -> None:
         )
 
 
+def _standardised(x: Tensor, dim: int, correction: int) -> Tensor:
+    """By its own statistics; nan, without the warning of `std`, where it has too few entries."""
+    centred = x - x.mean(dim, keepdim=True)
+    return centred / (centred.square().sum(dim, keepdim=True) / (x.shape[dim] - correction)).sqrt()
+
+
 @checker
-def check_answer_span(student: Student) -> None:
+def check_answer_span(student: Trial) -> None:
     fixed = [
         # The best end comes before the best start.
         ([0.0, 0.0, 5.0, 0.0, 0.0, 1.0], [6.0, 0.0, 1.5, 2.0, 4.0, 0.0], 6),
@@ -107,19 +127,28 @@ def check_answer_span(student: Student) -> None:
         ([7.0, 1.0, 0.0, 2.0], [0.0, 1.0, 8.0, 2.0], 4),  # the first token belongs to it
         ([0.0, 6.0, 0.0, 5.0], [4.0, 0.0, 1.0, 7.0], 1),
     ]
-    drawn = [(*torch.randn(2, 7, generator=g).tolist(), 1 + i) for i, g in enumerate(student.randoms())]
+    drawn = []
+    for dice in student.dice(24, long=2):
+        n, scale = dice.length(1, 30), dice.whole(1, 20)
+        start, end = scale * (dice.normal(2, n) + 4 * dice.whole(-1, 1))
+        longest, first = dice.whole(1, n + 1), dice.whole(0, n - 1)
+        if (
+            last := first + longest - dice.whole(0, 1)
+        ) < n:  # a good pair, as long as allowed or one too long
+            start[first], end[last] = start.max() + 2 * scale, end.max() + 2 * scale
+        drawn.append((start.tolist(), end.tolist(), longest))
     for start, end, longest in (*fixed, *drawn):
         _expect_span(student, torch.tensor(start), torch.tensor(end), longest)
 
 
-def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> None:
+def _expect_span(student: Trial, start: Tensor, end: Tensor, longest: int) -> None:
     n = len(start)
     i, j = torch.arange(n)[:, None], torch.arange(n)[None, :]
     total = start[:, None] + end[None, :]
 
     def best(scores: Tensor, allowed: Tensor) -> list[int]:
         if not allowed.any():
-            return []
+            return [0, 0]
         return list(divmod(int(scores.masked_fill(~allowed, -torch.inf).argmax()), n))
 
     allowed = (i <= j) & (j - i < longest)
@@ -129,7 +158,7 @@ def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> 
         right,
         um_a_mais=best(total, (i <= j) & (j - i <= longest)),
         sem_limite=best(total, i <= j),
-        independentes=[int(start.argmax()), int(end.argmax())],
+        independentes=AnyOf(([int(start.argmax()), int(end.argmax())], best(total, (i - j).abs() < longest))),
         negativas=[0, 0] if total.max() < 0 else right,
         um_a_menos=best(total, (i <= j) & (j - i < longest - 1)),
         um_token_nao=best(total, (i < j) & (j - i < longest)),
@@ -145,11 +174,14 @@ def _expect_span(student: Student, start: Tensor, end: Tensor, longest: int) -> 
 
 
 @checker
-def check_pseudo_perplexity(student: Student) -> None:
-    ids = torch.tensor([1, 5, 3, 6, 4, 2])
-    counted = torch.tensor([False, True, True, True, True, False])
-    for g in (torch.Generator().manual_seed(0), *student.randoms(3)):
-        _expect_pseudo(student, _Model(g), ids, counted)
+def check_pseudo_perplexity(student: Trial) -> None:
+    for dice in student.dice(12, long=1):
+        n, v = dice.length(1, 20), dice.whole(4, 12)
+        special = dice.whole(0, v - 1)
+        ids, counted = dice.wholes(0, v - 1, n), dice.some_in_each_row(1, n)[0]
+        if n > 2 and dice.whole(0, 1):  # as between [CLS] and [SEP]
+            counted = torch.arange(n) % (n - 1) > 0
+        _expect_pseudo(student, _Model(dice, v), ids, special, counted)
 
 
 class _Model:
@@ -157,36 +189,35 @@ class _Model:
 
     __name__ = "modelo"
 
-    def __init__(self, g: torch.Generator) -> None:
-        self.own, self.near = 2 * torch.randn(8, 8, generator=g), torch.randn(2, 8, 8, generator=g)
+    def __init__(self, dice: Dice, v: int) -> None:
+        self.own, self.near = 2 * dice.normal(v, v), dice.normal(2, v, v)
 
     def __call__(self, ids: Tensor) -> Tensor:
         left, right = self.near[0][ids.roll(1)], self.near[1][ids.roll(-1)]
         return self.own[ids] + left + right
 
 
-def _expect_pseudo(student: Student, model, ids: Tensor, counted: Tensor) -> None:
-    mask_id = 0
+def _expect_pseudo(student: Trial, model: _Model, ids: Tensor, mask_id: int, counted: Tensor) -> None:
     places = counted.nonzero().flatten().tolist()
 
     def losses(inputs: dict[int, Tensor], shift: int = 0) -> Tensor:
-        return torch.stack([-model(x)[i + shift].log_softmax(-1)[ids[i]] for i, x in inputs.items()])
+        return torch.stack(
+            [-model(x)[(i + shift) % len(ids)].log_softmax(-1)[ids[i]] for i, x in inputs.items()]
+        )
 
     def holes(*at: int) -> Tensor:
         return ids.index_fill(0, torch.tensor(at, dtype=torch.long), mask_id)
 
     one_each = losses({i: holes(i) for i in places})
-    right = pseudo_perplexity(
-        lambda rows: torch.stack([*map(model, rows)]), ids[None], mask_id, counted[None]
-    )
     student.expect(
         student(modelo=model, ids=ids, mask_id=mask_id, contam=counted),
-        torch.tensor(right),
+        one_each.mean().exp(),
         sem_mascarar=losses({i: ids for i in places}).mean().exp(),
         todas_de_uma_vez=losses({i: holes(*places) for i in places}).mean().exp(),
         acumula=losses({i: holes(*places[: k + 1]) for k, i in enumerate(places)}).mean().exp(),
         com_especiais=losses({i: holes(i) for i in range(len(ids))}).mean().exp(),
         posicao_errada=losses({i: holes(i) for i in places}, shift=-1).mean().exp(),
+        posicao_seguinte=losses({i: holes(i) for i in places}, shift=1).mean().exp(),
         soma=one_each.sum().exp(),
         divide_por_n=(one_each.sum() / len(ids)).exp(),
         media_das_exponenciais=one_each.exp().mean(),

@@ -10,7 +10,6 @@ that mistake, however it was written:
 The hints are in `texts/`, in Portuguese, by key: here and in the checkers a mistake is its key.
 """
 
-import functools
 import importlib
 import math
 import secrets
@@ -95,11 +94,6 @@ class Student:
         if reply["value"] is None:
             self.reject("imprime" if reply["printed"] else "sem_retorno", got="None")
         return restored(reply["value"])
-
-    @functools.cached_property
-    def code(self) -> dict:
-        """What the code shows: whether there is a "loop", and the "names" used."""
-        return self.asked("code")
 
     def expect(self, got: Any, expected: Any, otherwise: str = "", **mistakes: Any) -> None:
         """Reject `got` unless it is `expected`; if it is what a known mistake gives, say which.

@@ -1,9 +1,11 @@
 """Values that students return: as plain data, compared, shown in one line, and watched for changes."""
 
 import math
-import numbers
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -27,8 +29,10 @@ def plain(value: Any, depth: int = 0) -> Any:
         return _plain_tensor(value)
     if type(value) in (bool, int, float, str) or value is None:
         return value
-    if issubclass(type(value), numbers.Number) and type(value).__module__ == "numpy":
+    if isinstance(value, numpy.bool | numpy.integer | numpy.floating):
         return value.item()
+    if type(value) in (Fraction, Decimal):
+        return float(value)
     if type(value) in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         if depth > 3 or len(value) > MOST:
             raise NotAnAnswer("uma sequência grande demais", large=True)
@@ -87,6 +91,8 @@ def passes_for(a: Any, b: Any) -> bool:
         # A tenth of a thousandth leaves room for float32 and is far below any mistake.
         return torch.allclose(a.double(), b.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
     a, b = (x.tolist() if isinstance(x, Tensor) and x.dim() == 1 else x for x in (a, b))
+    if isinstance(b, bool) and isinstance(a, Tensor) and a.dim() == 0 and a.dtype == torch.bool:
+        a = bool(a)
     if isinstance(a, Tensor) and isinstance(b, list):  # a table may stand for a list of rows, not the reverse
         a = [*a] if a.dim() else a
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):

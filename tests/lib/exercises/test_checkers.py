@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import datetime
 import importlib
 import inspect
 import math
@@ -14,7 +15,7 @@ import numpy
 import pytest
 import torch
 
-from lib.exercises import student
+from lib.exercises import student, trials
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, NUMBER, OPEN, all_exercises, exercises, general_mistakes
 from lib.exercises.isolation import LARGEST, Forked, NotPlainData, OutOfTime, ProcessEnded, Threaded, TooLarge
@@ -28,6 +29,11 @@ IN_CODE = [e for e in CHECKED if e.kind == CODE]
 NAMED = {e.name: e for e in CHECKED}
 GENERAL = general_mistakes().keys()
 check_mask = checker_of(NAMED["causal_mask"])
+
+
+@pytest.fixture(autouse=True)
+def a_fixed_day(monkeypatch):
+    monkeypatch.setattr(trials, "today", lambda: datetime.date(2026, 1, 1))
 
 
 def by_name(exercise):
@@ -314,9 +320,9 @@ def test_the_call_in_the_notebook_prints_the_verdict(capsys):
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "✘ Ainda não."
     shown = [
-        "Entrada:   n = 3",
-        "Esperado:  [[True, False, False]",
-        "Recebido:  [[False, True, True]",
+        "Entrada:   n = 1",
+        "Esperado:  [[True]]",
+        "Recebido:  [[False]]",
         "Dica:",
     ]
     assert all(line in out for line in shown), out

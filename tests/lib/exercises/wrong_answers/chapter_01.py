@@ -43,7 +43,7 @@ WRONG = {
         ("invertida", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
         ("invertida", lambda n: torch.arange(n)[None, :] > torch.arange(n)[:, None]),
         ("diagonal", lambda n: torch.tril(torch.ones(n, n), diagonal=-1) == 1),
-        ("diagonal", lambda n: torch.ones(n, n).tril().bool() & torch.tensor(n > 1)),  # wrong at length one
+        ("valor", lambda n: torch.ones(n, n).tril().bool() & torch.tensor(n > 1)),  # wrong at length one
         ("diagonal", lambda n: torch.arange(n)[:, None] > torch.arange(n)),
         ("transposta", lambda n: torch.triu(torch.ones(n, n, dtype=torch.bool))),
         ("aditiva", lambda n: torch.triu(torch.full((n, n), -math.inf), diagonal=1)),
@@ -59,8 +59,8 @@ WRONG = {
         ("forma", lambda n: torch.ones(n, n).tril().bool()[None]),
         ("forma", lambda n: torch.arange(n) <= n),
         ("tipo", lambda n: np.tril(np.ones((n, n), dtype=bool))),
-        ("valor", lambda n: torch.eye(n, dtype=torch.bool)),
-        ("valor", lambda n: torch.ones(n, n).tril(1).bool()),
+        ("so_a_propria", lambda n: torch.eye(n, dtype=torch.bool)),
+        ("um_a_mais", lambda n: torch.ones(n, n).tril(1).bool()),
         ("forma", lambda n: torch.ones(3, 3).tril().bool()),
     ],
     "softmax": [
@@ -82,7 +82,7 @@ WRONG = {
         ("instavel", lambda s: (e := s.clamp(-50, 50).exp()) / e.sum(-1, keepdim=True)),
         ("valor", lambda s: (e := (s - s.amax(-1, keepdim=True)).exp()) / (e.sum(-1, keepdim=True) + 0.01)),
         ("altera_entrada", lambda s: (e := s.sub_(s.amax(-1, keepdim=True)).exp()) / e.sum(-1, keepdim=True)),
-        ("excecao", lambda s: s.exp() / s.exp().sum(1)),
+        ("forma", lambda s: s.exp() / s.exp().sum(1)),
         ("valor", lambda s: torch.sigmoid(s)),
     ],
     "batch_mask": [

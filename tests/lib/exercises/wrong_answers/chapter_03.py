@@ -114,9 +114,9 @@ WRONG = {
         ("invertida", lambda H, r: H.masked_fill(r[..., None], 0).sum(1) / (~r).sum(1)[:, None]),
         ("media_geral", lambda H, r: H[r].mean(dim=0)),
         ("altera_entrada", lambda H, r: H.masked_fill_(~r[..., None], 0).sum(1) / r.sum(1, keepdim=True)),
-        ("excecao", lambda H, r: (H * r).sum(1) / r.sum(1)),
+        ("forma", lambda H, r: (H * r).sum(1) / r.sum(1)),
         # A real zero is not padding.
-        ("valor", lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1)),
+        ("nan", lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1)),
         ("valor", lambda H, r: H[torch.arange(len(H)), r.sum(1) - 1]),
     ],
     "count_parameters": [

@@ -64,7 +64,7 @@ WRONG = {
         ("sem_log", lambda u, y: F.nll_loss(F.softmax(u, -1), y)),
         ("zero_na_probabilidade", lambda u, y: -_right(u, y).clamp(min=1e-9).log().mean()),
         ("valor", lambda u, y: F.cross_entropy(u, y, label_smoothing=0.1)),
-        ("valor", lambda u, y: F.cross_entropy(u[:-1], y[:-1])),
+        ("nan", lambda u, y: F.cross_entropy(u[:-1], y[:-1])),
         ("softmax_duas_vezes", lambda u, y: F.cross_entropy(u.softmax(-1), y)),
         ("eixo", lambda u, y: F.nll_loss(u.log_softmax(0), y)),
         ("so_o_logit", lambda u, y: F.nll_loss(u, y)),
@@ -89,8 +89,8 @@ WRONG = {
         ("a_perda", lambda u, t: F.cross_entropy(u[None], torch.tensor([t]))),
         ("valor", lambda u, t: u.softmax(-1) - 1),
         ("valor", lambda u, t: torch.sigmoid(u) - _one_hot(u, t)),
-        ("valor", lambda u, t: (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - _one_hot(u, t)),
-        ("excecao", lambda u, t: u.softmax(-1) - torch.eye(3)[t]),  # only three words
+        ("instavel", lambda u, t: (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - _one_hot(u, t)),
+        ("forma", lambda u, t: u.softmax(-1) - torch.eye(3)[t]),  # only three words
         ("altera_entrada", lambda u, t: u.sub_(1)),
     ],
     "perplexity": [

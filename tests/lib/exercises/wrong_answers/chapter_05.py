@@ -91,9 +91,10 @@ WRONG = {
         ("por_palavra", lambda w, y: list(y)),
         ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
         ("excecao", lambda w, y: [y[x] for x in w]),
-        ("valor", lambda w, y: _aligned(w, y, special=-1)),
+        ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1)),
+        ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1, inside=-1)),
         ("valor", lambda w, y: [label or -100 for label in _aligned(w, y)]),  # the class zero is a class
-        ("valor", lambda w, y: [-100, *_aligned(w, y)[:-1]]),
+        ("forma", lambda w, y: [-100, *_aligned(w, y)[:-1]]),
     ],
     "nearest_neighbour": [
         ("a_si_mesmo", lambda v, i: int((F.normalize(v) @ F.normalize(v)[i]).argmax())),
@@ -105,7 +106,7 @@ WRONG = {
         ("todos", _cosines),
         ("valor", lambda v, i: 99),
         ("indice_deslocado", lambda v, i: int(_cosines(v, i)[torch.arange(len(v)) != i].argmax())),
-        ("a_si_mesmo", lambda v, i: int(_cosines(v, i).index_fill(0, torch.tensor(i), 0).argmax())),
+        ("zero_no_proprio", lambda v, i: int(_cosines(v, i).index_fill(0, torch.tensor(i), 0).argmax())),
         ("excecao", lambda v, i: F.cosine_similarity(v, v[i + 99])),
     ],
     "zscore": [
@@ -119,7 +120,7 @@ WRONG = {
         ("sem_parenteses", lambda x, c: x - c.mean(0) / c.std(0)),
         ("o_corpus", lambda x, c: (c - c.mean(0)) / c.std(0)),
         ("norma", lambda x, c: F.normalize(x)),
-        ("excecao", lambda x, c: (x - c.mean(1)) / c.std(1)),
+        ("forma", lambda x, c: (x - c.mean(1)) / c.std(1)),
         ("altera_entrada", lambda x, c: x.sub_(c.mean(0)).div_(c.std(0))),
     ],
     "answer_span": [
@@ -129,7 +130,7 @@ WRONG = {
         ("um_a_mais", lambda s, e, n: _span(s, e, n + 1)),
         ("um_token_nao", lambda s, e, n: _best(s, e, lambda i, j: 0 < j - i < n)),
         ("um_a_menos", lambda s, e, n: _span(s, e, n - 1)),
-        ("sem_limite", lambda s, e, n: _span(s, e, 3)),  # only the example's limit
+        ("valor", lambda s, e, n: _span(s, e, 3)),  # only the example's limit
         ("fim_primeiro", lambda s, e, n: _best(s, e, lambda i, j: 0 <= j - i < n and j == e.argmax())),
         ("valor", lambda s, e, n: tuple(1 + i for i in _span(s[1:], e[1:], n))),  # never the first token
         ("so_um_token", lambda s, e, n: (int((s + e).argmax()),) * 2),
@@ -153,7 +154,7 @@ WRONG = {
         ("sem_exponencial", _wrong(finish=lambda x, n: x.mean())),
         ("sinal", _wrong(finish=lambda x, n: (-x.mean()).exp())),
         ("altera_entrada", _ppl_in_place),
-        ("valor", _wrong(shift=1)),
+        ("posicao_seguinte", _wrong(shift=1)),
         ("valor", _wrong(finish=lambda x, n: 1 / torch.exp(-x).mean())),
         ("sem_mascarar", lambda m, i, k, c: F.cross_entropy(m(i)[c], i[c]).exp()),
     ],
