@@ -1,28 +1,29 @@
 """Checkers of chapter 2: labels, selection, 80/10/10, sentence pairs and spans."""
 
-from typing import Any
+import math
 
 import torch
 from torch import Tensor
 
 from lib import vocabulary
-from lib.exercises.solutions.chapter_02 import marcar_trechos
-from lib.exercises.student import Student, checker, number_checker
+from lib.exercises.student import number_checker
+from lib.exercises.trials import AnyOf, Trial, checker
 from lib.exercises.values import show
 from lib.losses import IGNORE_INDEX
 
-MANY = 200_000  # positions drawn to measure a frequency: one standard deviation is about 0.001
+MANY = 400_000  # positions drawn to measure a frequency: one standard deviation is below 0.001
 WITHIN = 0.005
 
 
 @checker
-def check_mlm_labels(student: Student) -> None:
-    fixed = (torch.tensor([[2, 7, 5, 9, 3]]), torch.tensor([[False, True, False, True, False]]))
-    drawn = [
-        (torch.randint(1, 30, (2, 6), generator=g), torch.rand(2, 6, generator=g) < 0.4)
-        for g in student.randoms()
-    ]
-    for ids, selected in (fixed, *drawn):
+def check_mlm_labels(student: Trial) -> None:
+    cases = [(torch.tensor([[2, 7, 5, 9, 3]]), torch.tensor([[False, True, False, True, False]]))]
+    for dice in student.dice(15, long=1):
+        shape = dice.length(1, 5), dice.length(1, 40)
+        cases.append(
+            (dice.wholes(0, 99, *shape), dice.chance((0.0, 0.4, 0.4, 1.0)[dice.whole(0, 3)], *shape))
+        )
+    for ids, selected in cases:
         student.expect(
             student(ids=ids, selecionadas=selected),
             torch.where(selected, ids, IGNORE_INDEX),
@@ -36,88 +37,138 @@ def check_mlm_labels(student: Student) -> None:
 
 
 @checker
-def check_select_positions(student: Student) -> None:
-    require, special = student.require, torch.tensor([0, 1, 2, 3])
-    short = torch.tensor([[2, 7, 5, 9, 6, 3, 0, 0]])
+def check_select_positions(student: Trial) -> None:
+    cases = [(torch.tensor([[2, 7, 5, 9, 6, 3, 0, 0]]), torch.arange(4))] * 2
+    for dice in student.dice(12):  # special ids are the ones given, not the smallest
+        ids = dice.wholes(0, 12, dice.length(1, 4), dice.length(1, 12))
+        cases.append((ids, dice.wholes(0, 12, dice.whole(1, 5))))
+    for i, (ids, special) in enumerate(cases):
+        words, certain = ~torch.isin(ids, special), (i + 1) % 2
+        student.expect(
+            student(ids=ids, especiais=special, taxa=float(certain), gerador=_seeded(i)),
+            words & bool(certain),
+            especiais=AnyOf(wrong & bool(certain) for wrong in (words | True, ids != special[0])),
+            especiais_fixos=(ids > 3) & bool(certain),
+            invertida=~words & bool(certain),
+            nenhuma=words & (not certain),
+        )
+    student.conclude()
+    _expect_rate(student)
+    few, none = torch.arange(4, 64)[None], torch.arange(4)
+    student.expect_reproducible(lambda g: student(ids=few, especiais=none, taxa=0.5, gerador=g))
 
-    def draw(ids: Tensor, rate: float, g: torch.Generator) -> Tensor:
-        return student(ids=ids, especiais=special, taxa=rate, gerador=g)
 
-    none = torch.zeros_like(short, dtype=torch.bool)
-    words = short > 3
-    got = draw(short, 1.0, _seeded(0))
-    if isinstance(got, Tensor) and got.dtype == torch.bool and got.shape == short.shape:
-        require(not (got[words].all() and got[~words].any()), "especiais", words, got)
-    student.expect(got, words, invertida=~words, nenhuma=none)
-    student.expect(draw(short, 0.0, _seeded(0)), none)
-    other = torch.tensor([9, 6])  # special ids are the ones given, not the smallest
-    got = student(ids=short, especiais=other, taxa=1.0, gerador=_seeded(0))
-    student.expect(got, ~torch.isin(short, other), "especiais_fixos", invertida=torch.isin(short, other))
-    long = torch.arange(4, 24).repeat(40, 50)  # (40, 1000), words only
-    long[:, ::2] = 1  # and now every other token is special
-    got = draw(long, 0.15, _seeded(1))
-    require(isinstance(got, Tensor) and got.shape == long.shape, "forma", "um tensor da forma de ids", got)
-    require(got.dtype == torch.bool, "dtype", "booleanos", got)
-    require(not got[long < 4].any(), "especiais", "nenhum token especial selecionado", got)
-    rate = got[long > 3].double().mean().item()
-    require(abs(rate - 0.85) > 0.02, "comparacao", "15% das palavras", f"{rate:.1%} das palavras")
-    require(abs(rate - 0.15) < 0.02, "taxa", "15% das palavras", f"{rate:.1%} das palavras")
-    again = draw(long, 0.6, _seeded(1))[long > 3].double().mean().item()
-    require(abs(again - 0.6) < 0.02, "taxa_fixa", "60% das palavras", f"{again:.1%} das palavras")
-    columns = got[:, 1::2].double().mean(0)
-    require(columns.max() < 0.9, "uma_por_lote", "um sorteio por posição", "as mesmas em todas as frases")
-    student.expect_reproducible(lambda g: draw(torch.arange(4, 64)[None], 0.5, g))
+def _expect_rate(student: Trial) -> None:
+    """Of many positions the share asked for is selected, each by a draw of its own."""
+    [dice] = student.dice(1)
+    ids, special = dice.wholes(4, 40, 150, 160), dice.wholes(4, 40, 5)
+    ids[dice.chance(0.4, *ids.shape)] = special[0]
+    words = ~torch.isin(ids, special)
+    for rate in (0.15, dice.whole(40, 70) / 100):
+        got = student.drawn_like(
+            ids, torch.bool, ids=ids, especiais=special, taxa=rate, gerador=_seeded(dice.whole(0, 99))
+        )
+        student.require(not got[~words].any(), "especiais", "nenhum token especial selecionado", got)
+        _expect_independent(student, got, words, ids, "uma_por_lote", "dependentes")
+        share = got[words].double().mean().item()
+        expected, found = f"{rate:.0%} das palavras", f"{share:.1%} das palavras"
+        student.require(abs(share - 1 + rate) > 0.02 or abs(rate - 0.5) < 0.02, "comparacao", expected, found)
+        wrong = "taxa" if rate == 0.15 else "taxa_fixa"
+        student.require(abs(share - rate) < 0.02, wrong, expected, found)
+
+
+def _expect_independent(
+    student: Trial, drawn: Tensor, among: Tensor, ids: Tensor, column: str, other: str
+) -> None:
+    """How much the number drawn varies from group to group: as for independent draws, in every grouping."""
+    places = torch.arange(ids.numel()).view_as(ids)
+    rows, columns = places // ids.shape[1], places % ids.shape[1]
+    groupings = {"coluna": columns, "frase": rows, "par de vizinhas": places // 2, "palavra": ids}
+    for name, groups in groupings.items():
+        kinds, index = groups[among].unique(return_inverse=True)
+        x = drawn[among].double()
+        share, sizes = x.mean(), torch.bincount(index)
+        sums = torch.zeros(len(kinds)).double().index_add(0, index, x - share)
+        spread = (sums.square() / (sizes * share * (1 - share))).mean()  # one, if each draw is its own
+        fine = not abs(spread - 1) > 0.05 + 6 * math.sqrt(2 / len(kinds))  # nan where all or none was drawn
+        got = f"decisões ligadas dentro de cada {name}"
+        student.require(
+            fine, column if name == "coluna" and spread > 1 else other, "um sorteio por posição", got
+        )
 
 
 @checker
-def check_corrupt(student: Student) -> None:
-    require, words, mask_id = student.require, torch.arange(5, 1005), 4
-
-    def draw(ids: Tensor, selected: Tensor, g: torch.Generator) -> Tensor:
-        return student(ids=ids, selecionadas=selected, mask_id=mask_id, palavras=words, gerador=g)
-
-    ids = torch.tensor([[2, 7, 5, 9, 6, 3]])
-    student.expect(
-        draw(ids, torch.zeros_like(ids, dtype=torch.bool), _seeded(0)), ids, fora=torch.full_like(ids, 4)
-    )
-    ids = words[torch.randint(len(words) // 2, (MANY // 100, 100), generator=_seeded(1))]  # not all words
-    selected = torch.rand(ids.shape, generator=_seeded(2)) < 0.5
-    got = draw(ids, selected, _seeded(3))
-    require(isinstance(got, Tensor) and got.shape == ids.shape, "forma", "um tensor da forma de ids", got)
-    require(not got.is_floating_point() and got.dtype != torch.bool, "dtype", "inteiros", got)
-    require(torch.equal(got[~selected], ids[~selected]), "fora", "só as selecionadas mudam", got)
-    old, new = ids[selected], got[selected]
-    _expect_shares(student, old, new, mask_id)
-    replaced = new[(new != mask_id) & (new != old)]
-    require(torch.isin(replaced, words).all(), "especial_sorteado", "ids de palavras", "outros ids")
-    seen = len(replaced.unique())
-    require(
-        seen < 400 or (replaced > ids.max()).any(), "do_texto", "qualquer das palavras", "só ids do texto"
-    )
-    require(seen > 900, "uma_palavra", "um sorteio por posição", "as mesmas palavras")
-    rows = ((got == mask_id) & selected).sum(-1).double() / selected.sum(-1)
-    require((rows < 1).double().mean() > 0.9, "uma_decisao", "um sorteio por posição", "um sorteio por frase")
+def check_corrupt(student: Trial) -> None:
+    for dice in student.dice(6):
+        ids, words = dice.wholes(0, 99, dice.length(1, 4), dice.length(1, 9)), dice.wholes(200, 299, 5)
+        mask_id, none = dice.whole(100, 199), torch.zeros_like(ids, dtype=torch.bool)
+        got = student(ids=ids, selecionadas=none, mask_id=mask_id, palavras=words, gerador=_seeded(0))
+        student.expect(got, ids, "fora", fora=torch.full_like(ids, mask_id))
+    student.conclude()
+    _expect_channel(student)
     _expect_every_word(student)
-    few = torch.arange(5, 105)[None]
-    student.expect_reproducible(lambda g: draw(few, torch.ones_like(few, dtype=torch.bool), g))
-
-
-def _expect_every_word(student: Student) -> None:
-    """Another [MASK] and a handful of scattered words: each of them comes up, the first and the last too."""
-    require, words, ids = student.require, torch.tensor([11, 40, 23]), torch.full((50, 100), 70)
-    every = torch.ones_like(ids, dtype=torch.bool)
-    got = student(ids=ids, selecionadas=every, mask_id=99, palavras=words, gerador=_seeded(4))
-    found = got.unique().tolist()
-    listed = f"ids {show(found)}"
-    require(99 in found, "mask_fixo", "mask_id = 99 na maior parte", listed)
-    require(
-        set(words.tolist()) <= set(found), "palavra_de_fora", "as três palavras, de vez em quando", listed
+    few, words = torch.arange(5, 105)[None], torch.arange(5, 1005)
+    every = torch.ones_like(few, dtype=torch.bool)
+    student.expect_reproducible(
+        lambda g: student(ids=few, selecionadas=every, mask_id=4, palavras=words, gerador=g)
     )
-    require(set(found) <= {11, 23, 40, 70, 99}, "especial_sorteado", "só as três palavras", listed)
 
 
-def _expect_shares(student: Student, old: Tensor, new: Tensor, mask_id: int) -> None:
+def _expect_channel(student: Trial) -> None:
+    """Over very many positions: the three shares, any of the words, and a draw for each position."""
+    require, [dice] = student.require, student.dice(1)
+    shuffled = 5 + torch.randperm(2000, generator=dice.g)
+    words, mask_id, columns = shuffled[:1000], int(shuffled[1000]), dice.whole(90, 120)
+    ids = words[dice.wholes(0, 499, MANY // columns, columns)]  # not all words are in the text
+    selected = dice.chance(0.6, *ids.shape)
+    inputs = dict(ids=ids, selecionadas=selected, mask_id=mask_id, palavras=words)
+    got = student.drawn_like(ids, torch.int64, **inputs, gerador=_seeded(dice.whole(0, 99)))
+    require(torch.equal(got[~selected], ids[~selected]), "fora", "só as selecionadas mudam", got)
+    _expect_independent(student, got == mask_id, selected, ids, "uma_decisao", "uma_decisao")
+    _expect_shares(student, ids[selected], got[selected], mask_id)
+    changed = selected & (got != mask_id) & (got != ids)
+    replaced = got[changed]
+    require(torch.isin(replaced, words).all(), "especial_sorteado", "ids de palavras", "outros ids")
+    counts = torch.bincount(replaced, minlength=2005)[words]
+    require(
+        (counts[:500] == 0).any() or counts[500:].any(),
+        "do_texto",
+        "qualquer das palavras",
+        "só ids do texto",
+    )
+    uneven = (counts - counts.double().mean()).square().mean() / counts.double().mean()
+    same = [(a == b)[x & y].double().mean() for a, b, x, y in _neighbours(got, changed)]
+    require(uneven < 1.4 and max(same) < 0.05, "uma_palavra", "um sorteio por posição", "as mesmas palavras")
+
+
+def _neighbours(x: Tensor, y: Tensor) -> list[tuple[Tensor, Tensor, Tensor, Tensor]]:
+    return [(x[1:], x[:-1], y[1:], y[:-1]), (x[:, 1:], x[:, :-1], y[:, 1:], y[:, :-1])]
+
+
+def _expect_every_word(student: Trial) -> None:
+    """Another [MASK] and a handful of scattered words: each of them comes up, the first and the last too."""
+    [dice] = student.dice(1)
+    kinds = torch.randperm(900, generator=dice.g)[: dice.whole(4, 6)]
+    (old, mask_id), words = kinds[:2].tolist(), kinds[2:]
+    ids = torch.full((50, 100), old)
+    every = torch.ones_like(ids, dtype=torch.bool)
+    inputs = dict(ids=ids, selecionadas=every, mask_id=mask_id, palavras=words)
+    found = (
+        student.drawn_like(ids, torch.int64, **inputs, gerador=_seeded(dice.whole(0, 99))).unique().tolist()
+    )
+    listed = f"ids {show(found)}"
+    missing = {*words.tolist()} - {*found}
+    student.require(not missing, "palavra_de_fora", f"também {show(missing)}", listed)
+    student.require(
+        {*found} <= {*kinds.tolist()}, "especial_sorteado", f"só as palavras {show(words)}", listed
+    )
+
+
+def _expect_shares(student: Trial, old: Tensor, new: Tensor, mask_id: int) -> None:
     """The frequencies of [MASK], another word and the same word; known wrong mixtures are named."""
+    usual = int(new.mode().values)
+    fixed = usual != mask_id and (new == usual).double().mean() > 0.5
+    student.require(not fixed, "mask_fixo", f"mask_id = {mask_id} na maior parte", f"{usual} na maior parte")
     masked, kept = (new == mask_id).double().mean().item(), (new == old).double().mean().item()
     found = (masked, 1 - masked - kept, kept)
     wrong = {
@@ -141,13 +192,13 @@ def _expect_shares(student: Student, old: Tensor, new: Tensor, mask_id: int) -> 
 
 
 @checker
-def check_sentence_pair(student: Student) -> None:
-    drawn = [
-        (torch.randint(10, 90, (1 + i,), generator=g).tolist(), [*range(20, 24)])
-        for i, g in enumerate(student.randoms())
-    ]
-    for i, (a, b) in enumerate((([7, 8, 9], [5, 6]), ([7], [5]), *drawn)):
-        cls_id, sep_id = (2, 3) if i < 3 else (101, 100 + i)
+def check_sentence_pair(student: Trial) -> None:
+    cases = [([7, 8, 9], [5, 6], 2, 3), ([7], [5], 2, 3)]
+    for dice in student.dice(15, long=1):
+        cls_id, sep_id, *words = torch.randperm(200, generator=dice.g).tolist()
+        a, b = dice.length(0, 40), dice.length(0, 40)
+        cases.append((words[:a], words[a : a + b], cls_id, sep_id))
+    for a, b, cls_id, sep_id in cases:
         ids, segments = [cls_id, *a, sep_id, *b, sep_id], vocabulary.segments(a, b)
         first, second = len(a), len(b)
         student.expect(
@@ -170,34 +221,72 @@ def check_sentence_pair(student: Student) -> None:
 
 
 @checker
-def check_mark_spans(student: Student) -> None:
-    def marked(spans: list, allowed: list, budget: int) -> list:
-        return student(trechos=spans, permitidas=allowed, orcamento=budget)
+def check_mark_spans(student: Trial) -> None:
+    free, walled = [True] * 8, [c == "1" for c in "01110110"]
+    cases = [
+        ([(2, 3)], free, 8),
+        ([(6, 3)], free, 8),
+        ([(0, 3), (5, 3)], free, 4),
+        ([(5, 2), (0, 3)], free, 3),
+    ]
+    cases += [([(1, 3), (2, 3), (6, 2)], free, 6), ([(2, 4), (6, 2)], walled, 8), ([], free, 3)]
+    for dice in student.dice(24, long=2):
+        n = dice.length(1, 40)
+        allowed = dice.chance((0.7, 1.0)[dice.whole(0, 1)], n).tolist()
+        spans = [(dice.whole(0, n - 1), dice.whole(1, 6)) for _ in range(dice.whole(1, 4))]
+        cases.append((spans, allowed, dice.whole(0, n + 1)))
+    for spans, allowed, budget in cases:
+        right, places = _marked(spans, allowed, budget), range(len(allowed))
+        wrapped = [*spans, *((0, a + n - len(allowed)) for a, n in spans)]
+        student.expect(
+            student(trechos=spans, permitidas=allowed, orcamento=budget),
+            right,
+            so_o_inicio=AnyOf(
+                ([i in dict(spans) for i in places], [any(a <= i < b for a, b in spans) for i in places])
+            ),
+            um_a_mais=_marked(spans, allowed, budget, more=1),
+            um_a_menos=_marked(spans, allowed, budget, more=-1),
+            indices=[i for i in places if right[i]],
+            da_a_volta=AnyOf(
+                (
+                    [any((i - a) % len(allowed) < n for a, n in spans) for i in places],
+                    _marked(wrapped, allowed, budget),
+                )
+            ),
+            estoura=_marked(spans, allowed, budget, whole=True),
+            descarta=_marked(spans, allowed, budget, drop=True),
+            conta_duas_vezes=_marked(spans, allowed, budget, twice=True),
+            fora_de_ordem=_marked(sorted(spans), allowed, budget),
+            especiais=_marked(spans, allowed, budget, special=True),
+            atravessa=_marked(spans, allowed, budget, skip=True),
+            um_no_orcamento=AnyOf(_marked(spans, allowed, budget + more) for more in (1, -1)),
+        )
 
-    def expect(spans: list, right: str, allowed: list, budget: int, **mistakes: str | list[int]) -> None:
-        known: dict[str, Any] = {name: _bits(x) if isinstance(x, str) else x for name, x in mistakes.items()}
-        student.expect(marked(spans, allowed, budget), _bits(right), **known)
 
-    free, walled = _bits("11111111"), _bits("01110110")
-    expect(
-        [(2, 3)],
-        "00111000",
-        free,
-        budget=8,
-        so_o_inicio="00100000",
-        um_a_mais="00111100",
-        um_a_menos="00110000",
-        indices=[2, 3, 4],
-    )
-    expect([(6, 3)], "00000011", free, budget=8, da_a_volta="10000011")
-    expect([(0, 3), (5, 3)], "11100100", free, budget=4, estoura="11100111", descarta="11100000")
-    expect([(1, 3), (2, 3), (6, 2)], "01111011", free, budget=6, conta_duas_vezes="01111000")
-    expect([(5, 2), (0, 3)], "10000110", free, budget=3, fora_de_ordem="11100000")
-    expect([(2, 4), (6, 2)], "00110010", walled, budget=8, especiais="00111111", atravessa="00110110")
-    for g in student.randoms():
-        spans = [tuple(torch.randint(1, 6, (2,), generator=g).tolist()) for _ in range(3)]
-        budget = int(torch.randint(1, 6, (), generator=g))
-        student.expect(marked(spans, walled, budget), marcar_trechos(spans, walled, budget))
+def _marked(
+    spans: list,
+    allowed: list,
+    budget: int,
+    *,
+    more: int = 0,
+    skip: bool = False,
+    special: bool = False,
+    twice: bool = False,
+    drop: bool = False,
+    whole: bool = False,
+) -> list[bool]:
+    """The positions that the spans cover, or what one of the mistakes marks."""
+    marked, left = [False] * len(allowed), budget
+    for start, length in spans:
+        if (drop and length > left) or (whole and left <= 0):
+            continue
+        for i in range(start, min(start + length + more, len(allowed))):
+            if not (allowed[i] or special or skip) or (left <= 0 and not whole):
+                break
+            if allowed[i] or special:
+                left -= 1 if twice else not marked[i]
+                marked[i] = True
+    return marked
 
 
 check_unchanged_share = number_checker(
@@ -216,7 +305,3 @@ check_masked_share = number_checker(
 
 def _seeded(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
-
-
-def _bits(text: str) -> list[bool]:
-    return [c == "1" for c in text]

@@ -3,8 +3,8 @@
 import torch
 
 from lib.encoder import Config
-from lib.exercises.student import AnyOf, number_checker
-from lib.exercises.trials import Dice, Trial, checker
+from lib.exercises.student import number_checker
+from lib.exercises.trials import AnyOf, Dice, Trial, checker
 from lib.parameters import count
 from lib.tokenizer import greedy_wordpiece
 

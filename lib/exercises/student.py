@@ -1,18 +1,11 @@
 """What every checker shares: calling a student's answer with care, and saying what is wrong with it.
 
-A checker is a function decorated with `checker`. It receives a `Student`, calls it with one input after the
-other, from the simplest, and compares each result with `expect`; the first difference ends the check. What a
-known mistake would have given for the same input is passed along, so that a result equal to it is named as
-that mistake, however it was written:
-
-    student.expect(student(n=3), causal_mask(3), invertida=~causal_mask(3))
-
-The hints are in `texts/`, in Portuguese, by key: here and in the checkers a mistake is its key.
+What it is asked, and how its results are judged, is decided in `trials`. The hints are in `texts/`, in
+Portuguese, by key: here and in the checkers a mistake is its key.
 """
 
 import importlib
 import math
-import secrets
 import time
 from collections.abc import Callable
 from types import FunctionType
@@ -29,7 +22,6 @@ from lib.exercises.values import (
     fingerprint_of_input,
     first_difference,
     kind_in_words,
-    kind_of_difference,
     passes_for,
     restored,
     show,
@@ -59,12 +51,8 @@ class Rejected(Exception):
         self.mistake, self.facts = mistake, facts
 
 
-class AnyOf(tuple):
-    """Several results that the same mistake may give."""
-
-
 class Student:
-    """A student's function: call it with named inputs, then `expect` something of the result."""
+    """A student's function, called with named inputs."""
 
     def __init__(self, asked: Asking) -> None:
         self.asked = asked
@@ -74,7 +62,6 @@ class Student:
         if "function" not in what:
             raise Rejected("nao_funcao", Recebido=what.get("unfit") or show(restored(what["value"])))
         self.given: dict[str, Any] = {}
-        self.seed = secrets.randbits(32)  # a new one at each check: no answer can know the random inputs
 
     def __call__(self, **inputs: Any) -> Any:
         """The result of the function, which gets the inputs by position, in the order written."""
@@ -95,27 +82,6 @@ class Student:
             self.reject("imprime" if reply["printed"] else "sem_retorno", got="None")
         return restored(reply["value"])
 
-    def expect(self, got: Any, expected: Any, otherwise: str = "", **mistakes: Any) -> None:
-        """Reject `got` unless it is `expected`; if it is what a known mistake gives, say which.
-
-        `otherwise` is the hint where a wrong number has one likely cause, as for inputs that overflow.
-        """
-        if passes_for(got, expected):
-            return
-        for mistake, outcomes in mistakes.items():
-            for outcome in outcomes if isinstance(outcomes, AnyOf) else (outcomes,):
-                if passes_for(got, outcome) and not passes_for(outcome, expected):
-                    self.reject(mistake, expected, got)
-        if any(passes_for(got, value) for value in self.given.values() if isinstance(value, Tensor | list)):
-            self.reject("devolve_entrada", expected, got)
-        kind = kind_of_difference(got, expected)
-        self.reject(otherwise if otherwise and kind in ("nan", "valor") else kind, expected, got)
-
-    def require(self, fine: bool | Tensor, mistake: str, expected: Any = None, got: Any = None) -> None:
-        """Reject with the hint `mistake` unless `fine`."""
-        if not fine:
-            self.reject(mistake, expected, got)
-
     def expect_reproducible(self, draw: Callable[[torch.Generator], Any]) -> None:
         """Same seed, same draw; another seed, or the same generator further on, another draw."""
         g = torch.Generator().manual_seed(1)
@@ -127,10 +93,6 @@ class Student:
             self.reject("ignora_gerador", "sorteios diferentes com sementes diferentes", first)
         if passes_for(first, further):
             self.reject("ignora_gerador", "outro sorteio na segunda chamada", "o mesmo sorteio")
-
-    def randoms(self, times: int = 5) -> list[torch.Generator]:
-        """Generators for random inputs: new ones at each check."""
-        return [torch.Generator().manual_seed(self.seed + i) for i in range(times)]
 
     def reject(self, mistake: str, expected: Any = None, got: Any = None) -> NoReturn:
         facts = {"Entrada": ", ".join(f"{name} = {show(value)}" for name, value in self.given.items())}
@@ -185,11 +147,6 @@ class Checker:
         told = facts | {"Dica": self.hints[mistake]}
         lines = [f"  {name + ':':10} {fact}" for name, fact in told.items()]
         return Verdict(WRONG, mistake, "\n".join(["✘ Ainda não.", *lines]))
-
-
-def checker(examine: Callable[[Student], None]) -> Checker:
-    """Turn a function that examines a `Student` into a checker; its hints are found by its name."""
-    return Checker(examine.__name__.removeprefix("check_"), lambda asked: examine(Student(asked)))
 
 
 def number_checker(name: str, expected: float, digits: int | None = None, **mistakes: float) -> Checker:

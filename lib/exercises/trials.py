@@ -8,12 +8,12 @@ is named only where it foretells what the answer gave, on two inputs at least: s
 import datetime
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
 
-from lib.exercises.student import AnyOf, Asking, Checker, Rejected, Student
+from lib.exercises.student import Asking, Checker, Rejected, Student
 from lib.exercises.values import kind_of_difference, passes_for
 
 ENOUGH = 8  # failures, after which no more inputs are tried
@@ -21,6 +21,10 @@ AGREEING = 0.7  # of the inputs that speak for or against a mistake, how many mu
 
 today = datetime.date.today
 Mistake = tuple[str, int]  # the key of its hint, and which of the ways to make it
+
+
+class AnyOf(tuple):
+    """The results that the same mistake gives, made in several ways."""
 
 
 class Raised(NamedTuple):
@@ -140,6 +144,14 @@ class Trial(Student):
         if sum(case.failed and not isinstance(case.got, Raised) for case in self.cases) == ENOUGH:
             self.conclude()
 
+    def drawn_like(self, tensor: Tensor, dtype: torch.dtype, **inputs: Any) -> Tensor:
+        """The result of a call, which must be a tensor of this shape and type."""
+        got = self(**inputs)
+        case = Case(self.given, torch.zeros_like(tensor, dtype=dtype), got, "", {})
+        if case.kind in ("excecao", "forma", "dtype", "tipo"):
+            self._tell(case, case.kind)
+        return got
+
     def require(self, fine: bool | Tensor, mistake: str, expected: Any = None, got: Any = None) -> None:
         """Reject with the hint `mistake` unless `fine`."""
         if not fine:
@@ -153,7 +165,6 @@ class Trial(Student):
             return
         named = self._named(failed)
         shown = next((case for case in failed if named and case.foretold(named)), failed[0])
-        self.given = shown.given
         mistake = named[0] if named else shown.kind
         if not named:
             inputs = [value for value in shown.given.values() if isinstance(value, Tensor | list)]
@@ -161,9 +172,13 @@ class Trial(Student):
                 mistake = "devolve_entrada"
             elif mistake in ("nan", "valor") and len({case.otherwise for case in failed}) == 1:
                 mistake = shown.otherwise or mistake
-        if isinstance(shown.got, Raised):
-            self.reject(mistake, got=shown.got.error)
-        self.reject(mistake, shown.expected, shown.got)
+        self._tell(shown, mistake)
+
+    def _tell(self, case: Case, mistake: str) -> NoReturn:
+        self.given = case.given
+        if isinstance(case.got, Raised):
+            self.reject(mistake, got=case.got.error)
+        self.reject(mistake, case.expected, case.got)
 
     def _named(self, failed: list[Case]) -> Mistake | None:
         """The mistake that foretells most of what came, on two inputs or more, if little contradicts it."""

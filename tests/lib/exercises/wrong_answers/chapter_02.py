@@ -24,6 +24,13 @@ def _unless_certain(ids, special, rate, g):
     return ~torch.isin(ids, special) & (draw if rate in (0, 1) else ~draw)
 
 
+def _quota(ids, special, rate, g):
+    """As many in each sentence as the rate asks for, neither more nor fewer: not independent."""
+    order = torch.rand(ids.shape, generator=g).masked_fill(torch.isin(ids, special), 2.0)
+    quota = (rate * ~torch.isin(ids, special)).sum(-1, keepdim=True).round()
+    return order.argsort(-1).argsort(-1) < quota
+
+
 def _corrupt(shares, *, words=None, outside=False, which="each its own", one_draw=False, seeded=True):
     """80/10/10 with other shares, or with one thing wrong."""
 
@@ -112,6 +119,9 @@ WRONG = {
         ("comparacao", _unless_certain),
         ("taxa", lambda ids, s, r, g: _select(ids, s, r**2, g)),
         ("taxa", lambda ids, s, r, g: _select(ids, s, 2 * r, g)),
+        ("dependentes", _quota),
+        ("dependentes", lambda ids, s, r, g: _draw(ids[:, :1], r, g) & ~torch.isin(ids, s)),  # one a sentence
+        ("dependentes", lambda ids, s, r, g: (torch.rand(99, generator=g) < r)[ids] & ~torch.isin(ids, s)),
         ("uma_por_lote", lambda ids, s, r, g: _draw(ids[0], r, g) & ~torch.isin(ids, s)),
         ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, None)),
         # The same seed always, whatever has been drawn.
@@ -174,7 +184,7 @@ WRONG = {
         ("especiais", lambda t, p, o: _spans(t, p, o, special=True)),
         ("atravessa", lambda t, p, o: _spans(t, p, o, skip=True)),
         ("fora_de_ordem", lambda t, p, o: _spans(sorted(t), p, o)),
-        ("valor", lambda t, p, o: _spans(t, p, o + 1)),
+        ("um_no_orcamento", lambda t, p, o: _spans(t, p, o + 1)),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
     "masked_share": dict(so_selecionadas=0.4, so_mask=0.6, percentual=24, valor_a_mao=0.32),
