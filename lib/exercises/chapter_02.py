@@ -253,7 +253,9 @@ def check_mark_spans(student: Trial) -> None:
                     _marked(wrapped, allowed, budget),
                 )
             ),
-            estoura=_marked(spans, allowed, budget, whole=True),
+            estoura=AnyOf(
+                (_marked(spans, allowed, budget, whole=True), _marked(spans, allowed, len(allowed)))
+            ),
             descarta=_marked(spans, allowed, budget, drop=True),
             conta_duas_vezes=_marked(spans, allowed, budget, twice=True),
             fora_de_ordem=_marked(sorted(spans), allowed, budget),

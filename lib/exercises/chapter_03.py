@@ -27,6 +27,8 @@ def check_wordpiece(student: Trial) -> None:
         ("xgato", [UNK]),
     ):
         expect(word, vocabulary, right)
+    expect("gato", {"gato"}, ["gato"])
+    expect("desfeito", {"des", "##feito"}, ["des", "##feito"])
     either = {"a", "ab", "##bc", "##c"}  # in "abc" the longest piece from the right is another
     expect("abbc", either, ["ab", "##bc"])
     expect("abc", either, ["ab", "##c"])
@@ -39,7 +41,7 @@ def check_wordpiece(student: Trial) -> None:
             return "".join(letters[i] for i in dice.wholes(0, len(letters) - 1, dice.length(low, high)))
 
         word = text(1, 30)
-        pieces = {mark + letter for mark in ("", "##") for letter in letters if dice.whole(0, 4)}
+        pieces = {mark + letter for mark in ("", "##") for letter in letters if dice.whole(0, dice.room)}
         pieces |= {("", "##")[dice.whole(0, 1)] + text(2, 4) for _ in range(12)}
         expect(word, pieces, greedy_wordpiece(word, pieces).tokens)
 
@@ -122,7 +124,7 @@ def check_sum_embeddings(student: Trial) -> None:
 @checker
 def check_split_heads(student: Trial) -> None:
     for dice in student.dice(16, long=1):
-        b, n, h = dice.length(1, 3), dice.length(1, 20), dice.length(1, 6)
+        b, n, h = dice.length(1, 3), dice.length(1, 30), dice.length(1, 6)
         d = h * dice.length(1, 5)
         x = dice.wholes(-99, 99, b, n, d).to(dice.real().dtype)
         student.expect(
@@ -156,6 +158,7 @@ def check_mean_pool(student: Trial) -> None:
             maximo=hidden.masked_fill(~real[..., None], -torch.inf).amax(1),
             invertida=(hidden * ~real[..., None]).sum(1) / (~real).sum(1, keepdim=True),
             media_geral=hidden[real].mean(0),
+            prefixo=torch.stack([h[: r.sum()].mean(0) for h, r in zip(hidden, real, strict=True)]),
         )
 
 

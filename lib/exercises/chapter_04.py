@@ -50,8 +50,14 @@ def check_cross_entropy(student: Trial) -> None:
             student(logits=logits, alvos=labels),
             cross_entropy(logits, labels),
             "zero_na_probabilidade",
-            instavel=-torch.log(logits.exp() / logits.exp().sum(-1, keepdim=True))[range(m), labels].mean(),
+            instavel=_naive_loss(logits, labels),
+            maximo_global=_naive_loss(logits - logits.max(), labels),
         )
+
+
+def _naive_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+    return -p[range(len(labels)), labels].log().mean()
 
 
 def _expect_loss(student: Trial, logits: Tensor, labels: Tensor) -> None:
@@ -115,7 +121,7 @@ def check_perplexity(student: Trial) -> None:
     for dice in student.dice(16, long=1):
         rows, columns = dice.length(1, 5), dice.length(1, 30)
         real = dice.some_in_each_row(rows, columns)  # real tokens need not come first
-        losses = dice.normal(rows, columns).abs() + 0.1
+        losses = dice.normal(rows, columns).abs() * dice.chance(0.9, rows, columns)
         cases.append((torch.where(real, losses, 20 * losses), real))
     for losses, real in cases:
         mean = losses[real].mean()
@@ -127,6 +133,7 @@ def check_perplexity(student: Trial) -> None:
             invertida=losses[~real].mean().exp(),
             padding_no_denominador=((losses * real).sum() / losses.numel()).exp(),
             media_das_exponenciais=losses[real].exp().mean(),
+            prefixo=losses[torch.arange(real.shape[1]) < real.sum(1, keepdim=True)].mean().exp(),
             por_frase=by_sentence.mean().exp(),
             por_frase_media=by_sentence.exp().mean(),
             uma_por_frase=by_sentence.exp(),

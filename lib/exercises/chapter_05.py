@@ -175,8 +175,8 @@ def _expect_span(student: Trial, start: Tensor, end: Tensor, longest: int) -> No
 
 @checker
 def check_pseudo_perplexity(student: Trial) -> None:
-    for dice in student.dice(12, long=1):
-        n, v = dice.length(1, 20), dice.whole(4, 12)
+    for dice in student.dice(18, long=2):
+        n, v = dice.length(1, 25), dice.whole(5, 12)
         special = dice.whole(0, v - 1)
         ids, counted = dice.wholes(0, v - 1, n), dice.some_in_each_row(1, n)[0]
         if n > 2 and dice.whole(0, 1):  # as between [CLS] and [SEP]
@@ -201,18 +201,19 @@ def _expect_pseudo(student: Trial, model: _Model, ids: Tensor, mask_id: int, cou
     places = counted.nonzero().flatten().tolist()
 
     def losses(inputs: dict[int, Tensor], shift: int = 0) -> Tensor:
-        return torch.stack(
-            [-model(x)[(i + shift) % len(ids)].log_softmax(-1)[ids[i]] for i, x in inputs.items()]
-        )
+        each = [-model(x)[(i + shift) % len(ids)].log_softmax(-1)[ids[i]] for i, x in inputs.items()]
+        return torch.stack(each) if each else torch.tensor([torch.nan])
 
-    def holes(*at: int) -> Tensor:
-        return ids.index_fill(0, torch.tensor(at, dtype=torch.long), mask_id)
+    def holes(*at: int, by: int = mask_id) -> Tensor:
+        return ids.index_fill(0, torch.tensor(at, dtype=torch.long), by % len(model.own))
 
     one_each = losses({i: holes(i) for i in places})
     student.expect(
         student(modelo=model, ids=ids, mask_id=mask_id, contam=counted),
         one_each.mean().exp(),
         sem_mascarar=losses({i: ids for i in places}).mean().exp(),
+        mask_fixo=AnyOf(losses({i: holes(i, by=by) for i in places}).mean().exp() for by in (0, 1, 4, 103)),
+        sem_as_pontas=losses({i: holes(i) for i in range(1, len(ids) - 1)}).mean().exp(),
         todas_de_uma_vez=losses({i: holes(*places) for i in places}).mean().exp(),
         acumula=losses({i: holes(*places[: k + 1]) for k, i in enumerate(places)}).mean().exp(),
         com_especiais=losses({i: holes(i) for i in range(len(ids))}).mean().exp(),

@@ -16,6 +16,7 @@ from torch import Tensor
 from lib.exercises.student import Asking, Checker, Rejected, Student
 from lib.exercises.values import kind_of_difference, passes_for
 
+LONG = 50  # the room of a large input
 ENOUGH = 8  # failures, after which no more inputs are tried
 AGREEING = 0.7  # of the inputs that speak for or against a mistake, how many must speak for it
 
@@ -55,6 +56,11 @@ class Case(NamedTuple):
         """The general hint for what came."""
         return "excecao" if isinstance(self.got, Raised) else kind_of_difference(self.got, self.expected)
 
+    @property
+    def returned(self) -> bool:
+        """Whether what came is one of the inputs."""
+        return any(passes_for(self.got, x) for x in self.given.values() if isinstance(x, Tensor | list))
+
     def shows(self, mistake: Mistake) -> bool:
         """Whether who makes this mistake fails on this input."""
         return mistake in self.mistakes and not passes_for(self.mistakes[mistake], self.expected)
@@ -80,7 +86,9 @@ class Dice:
         return int(torch.randint(low, high + 1, (), generator=self.g))
 
     def length(self, low: int, high: int) -> int:
-        return self.whole(low, max(low, min(high, low + self.room)))
+        """Within the room; where there is room for more, close to `high`."""
+        least = low if self.room < LONG else low + 3 * (high - low) // 4
+        return self.whole(least, min(high, low + self.room))
 
     def wholes(self, low: int, high: int, *shape: int) -> Tensor:
         return torch.randint(low, high + 1, shape, generator=self.g)
@@ -119,7 +127,7 @@ class Trial(Student):
     def dice(self, times: int, long: int = 0) -> Iterator[Dice]:
         """`times` inputs of growing size; among the first of them, `long` large ones."""
         rooms = [1 + i // 3 for i in range(times)]
-        rooms[2:2] = [50] * long
+        rooms[2:2] = [LONG] * long
         self.seed += 1000  # other draws at the next call
         yield from map(Dice, range(self.seed, self.seed + len(rooms)), rooms)
 
@@ -167,8 +175,7 @@ class Trial(Student):
         shown = next((case for case in failed if named and case.foretold(named)), failed[0])
         mistake = named[0] if named else shown.kind
         if not named:
-            inputs = [value for value in shown.given.values() if isinstance(value, Tensor | list)]
-            if any(passes_for(shown.got, value) for value in inputs):
+            if all(case.returned for case in failed):
                 mistake = "devolve_entrada"
             elif mistake in ("nan", "valor") and len({case.otherwise for case in failed}) == 1:
                 mistake = shown.otherwise or mistake

@@ -1,6 +1,8 @@
 """Chapter 1: masks and softmax."""
 
+import functools
 import math
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -13,6 +15,27 @@ def _loops(n):
         for j in range(i + 1):
             m[i, j] = True
     return m
+
+
+class _Loops:
+    def __call__(self, n):
+        return _loops(n)
+
+
+class _Softmax:
+    """Calls the ready one; `softmax` below does not, whatever its name."""
+
+    def __call__(self, s):
+        return s.softmax(-1)
+
+
+def softmax(s):
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    return e / e.sum(-1, keepdim=True)
+
+
+def _shifted(s, shift):
+    return torch.exp(s - shift) / torch.exp(s - shift).sum(-1, keepdim=True)
 
 
 _ready = torch.softmax  # another name is still the same function
@@ -62,6 +85,13 @@ WRONG = {
         ("so_a_propria", lambda n: torch.eye(n, dtype=torch.bool)),
         ("um_a_mais", lambda n: torch.ones(n, n).tril(1).bool()),
         ("forma", lambda n: torch.ones(3, 3).tril().bool()),
+        ("forma", lambda n: torch.ones(16, 16).tril().bool()[:n, :n]),  # a buffer of 16
+        ("valor", lambda n: _causal(n) & torch.ones(n, n).triu(-11).bool()),  # a window of 12
+        ("laco", functools.partial(_loops)),
+        ("laco", functools.lru_cache(_loops)),
+        ("laco", _Loops()),
+        ("forma", lambda n: _causal(n).squeeze()),
+        ("forma", lambda n: _causal(n) if n else torch.ones(1, 1).bool()),
     ],
     "softmax": [
         ("eixo", lambda s: torch.exp(s) / torch.exp(s).sum(dim=0)),
@@ -84,6 +114,20 @@ WRONG = {
         ("altera_entrada", lambda s: (e := s.sub_(s.amax(-1, keepdim=True)).exp()) / e.sum(-1, keepdim=True)),
         ("forma", lambda s: s.exp() / s.exp().sum(1)),
         ("valor", lambda s: torch.sigmoid(s)),
+        ("instavel", lambda s: _shifted(s, s[..., :1])),
+        ("instavel", lambda s: _shifted(s, s[..., -1:])),
+        ("instavel", lambda s: _shifted(s, s.mean(-1, keepdim=True))),
+        ("instavel", lambda s: _shifted(s, s.amin(-1, keepdim=True))),
+        ("nan", lambda s: _shifted(s, 1000.0)),
+        ("maximo_global", lambda s: _shifted(s, s.amax((-2, -1), keepdim=True) if s.dim() > 1 else s.max())),
+        ("pronta", torch.nn.Softmax(-1)),
+        ("pronta", lambda s: F.softmin(-s, dim=-1)),
+        ("pronta", functools.partial(torch.softmax, dim=-1)),
+        ("pronta", functools.lru_cache(lambda s: torch.softmax(s, -1))),
+        ("pronta", _Softmax()),
+        ("excecao", lambda s: (lambda b, n: softmax(s))(*s.shape)),  # two axes, no more and no fewer
+        ("forma", lambda s: softmax(s).squeeze(0)),
+        ("valor", lambda s: _shifted(s.T, s.T.amax(-1, keepdim=True)).T if s.dim() == 2 else softmax(s)),
     ],
     "batch_mask": [
         ("so_causal", lambda c, n: _causal(n).repeat(len(c), 1, 1)),
@@ -100,6 +144,10 @@ WRONG = {
         ("forma", lambda c, n: _causal(n)),
         ("forma", lambda c, n: (_causal(n) & _real(c, n)[:, None])[:, None]),
         ("dtype", lambda c, n: torch.ones(n, n).tril() * _real(c, n)[:, None]),
+        ("forma", lambda c, n: (_causal(n) & _real(c, n)[:, None]).squeeze(0)),
+        ("valor", lambda c, n: _causal(n) & _real(c.clamp(min=1), n)[:, None]),  # no sentence without a token
+        ("valor", lambda c, n: _causal(n) & _real(c[:1].expand(len(c)), n)[:, None]),  # the first for all
+        ("valor", lambda c, n: _causal(n) & (_real(c, n)[:, None] | torch.eye(n).bool())),
     ],
     "masked_weights": [
         ("sem_escala", lambda q, k, m: _masked(_dot(q, k), m)),
@@ -116,6 +164,15 @@ WRONG = {
         ("pontuacoes", lambda q, k, m: _scaled(q, k).masked_fill(~m, -math.inf)),
         ("finito", lambda q, k, m: _masked(_scaled(q, k), m, -100.0)),
         ("excecao", lambda q, k, m: _masked(q @ k / 2, m)),
+        ("excecao", lambda q, k, m: _masked(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, m)),  # one batch axis
+        ("esquecida", lambda q, k, m: _masked(_scaled(q, k), torch.ones_like(m))),
+        (
+            "valor",
+            lambda q, k, m: _masked(_scaled(q, k), _causal(q.shape[-2])),
+        ),  # the causal mask, not the given
+        ("valor", lambda q, k, m: _masked(_dot(q, k) / 2, m)),  # the scale of one size
+        ("forma", lambda q, k, m: _masked(_scaled(q, k), m).squeeze(0)),
+        ("finito", lambda q, k, m: _masked(_scaled(q, k), m, -1000.0)),
     ],
     "weight_by_hand": dict(sem_mascara=0.22, outra_coluna=1 / 3, sem_exponencial=1, tipo="2/3"),
     "allowed_pairs": dict(sem_diagonal=4950, sem_mascara=100**2, metade=5000, valor_a_mao=5049),
@@ -127,12 +184,16 @@ RIGHT = {
         lambda n: ~torch.triu(torch.ones(n, n, dtype=torch.bool), 1),
         lambda n: torch.from_numpy(np.tril(np.ones((n, n), dtype=bool))),
         lambda n: torch.eye(n).cumsum(0) > 0,
+        functools.lru_cache(lambda n: torch.ones(n, n).tril() == 1),
         lambda n: torch.ones(n, n).cumsum(0) >= torch.ones(n, n).cumsum(1),
     ],
     "softmax": [
         lambda s: torch.exp(s - torch.logsumexp(s, -1, keepdim=True)),
         lambda s: (e := torch.exp(s.double() - s.double().amax(-1, keepdim=True))) / e.sum(-1, keepdim=True),
         lambda s: (e := (s - s.amax(-1)[..., None]).exp()) / e.sum(-1)[..., None],
+        softmax,
+        lambda s: softmax(s),
+        functools.partial(softmax),
     ],
     "batch_mask": [
         lambda c, n: torch.stack([_causal(n) & (torch.arange(n) < x) for x in c]),
@@ -141,11 +202,12 @@ RIGHT = {
     "masked_weights": [
         lambda q, k, m: F.softmax(_scaled(q, k) + torch.zeros(m.shape).masked_fill(~m, -math.inf), -1),
         lambda q, k, m: F.softmax(torch.where(m, _scaled(q, k), -1e9), -1),
+        lambda q, k, m: softmax((q / q.shape[-1] ** 0.5) @ k.mT + torch.where(m, 0.0, -math.inf)),
         lambda q, k, m: F.softmax(_scaled(q.double(), k.double()) + m.double().log(), -1),
         lambda q, k, m: F.scaled_dot_product_attention(
             q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), attn_mask=m
         ),
     ],
-    "weight_by_hand": [0.667, 2 / 3, torch.tensor(0.67)],
+    "weight_by_hand": [0.667, 2 / 3, torch.tensor(0.67), Fraction(2, 3), np.float32(0.667)],
     "allowed_pairs": [100 * 101 // 2, 5050.0],
 }

@@ -1,5 +1,9 @@
 """Chapter 2: corruption."""
 
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
 import torch
 
 
@@ -29,6 +33,10 @@ def _quota(ids, special, rate, g):
     order = torch.rand(ids.shape, generator=g).masked_fill(torch.isin(ids, special), 2.0)
     quota = (rate * ~torch.isin(ids, special)).sum(-1, keepdim=True).round()
     return order.argsort(-1).argsort(-1) < quota
+
+
+def _in_pairs(ids, rate, g):
+    return _draw(ids[:, ::2], rate, g).repeat_interleave(2, -1)[:, : ids.shape[1]]
 
 
 def _corrupt(shares, *, words=None, outside=False, which="each its own", one_draw=False, seeded=True):
@@ -65,6 +73,12 @@ def _as_transformers(ids, chosen, mask_id, words, g, *, of_the_rest=0.5):
     out[masked] = mask_id
     out[random] = words[torch.randint(len(words), ids.shape, generator=g)][random]
     return out
+
+
+def _same_in_all_rows(ids, chosen, mask_id, words, g):
+    u = torch.rand(ids.shape, generator=g)
+    drawn = words[torch.randint(len(words), ids.shape[1:], generator=g)].expand_as(ids)
+    return torch.where(chosen, torch.where(u < 0.8, mask_id, torch.where(u < 0.9, drawn, ids)), ids)
 
 
 def _spans(
@@ -110,6 +124,12 @@ WRONG = {
         ("altera_entrada", lambda ids, c: ids.masked_fill_(~c, -100)),
         ("dtype", lambda ids, c: torch.where(c, ids.float(), -100.0)),
         ("valor", lambda ids, c: ids.masked_fill(~c, 100)),
+        ("forma", lambda ids, c: ids.masked_fill(~c, -100).squeeze(0)),
+        (
+            "valor",
+            lambda ids, c: torch.where(c & (ids > 3), ids, -100),
+        ),  # whatever is small taken for special
+        ("devolve_entrada", lambda ids, c: torch.where(c if c.any() else ~c, ids, -100)),
     ],
     "select_positions": [
         ("especiais", lambda ids, s, r, g: _draw(ids, r, g)),
@@ -131,6 +151,8 @@ WRONG = {
         ("taxa_fixa", lambda ids, s, r, g: _select(ids, s, r if r in (0, 1) else 0.15, g)),
         ("ignora_gerador", lambda ids, s, r, g: _select(ids, s, r, torch.Generator().manual_seed(0))),
         ("dtype", lambda ids, s, r, g: _select(ids, s, r, g).float()),
+        ("forma", lambda ids, s, r, g: _select(ids, s, r, g).squeeze(0)),
+        ("dependentes", lambda ids, s, r, g: _in_pairs(ids, r, g) & ~torch.isin(ids, s)),
     ],
     "corrupt": [
         ("oitenta_e_um", _two_draws),
@@ -152,6 +174,8 @@ WRONG = {
         ("palavra_de_fora", lambda ids, c, m, w, g: _as_transformers(ids, c, m, w[:-1], g)),
         ("mask_fixo", lambda ids, c, m, w, g: _as_transformers(ids, c, 4, w, g)),
         ("uma_palavra", _corrupt((0.8, 0.1), which="by the same draw")),  # always one of the last
+        ("uma_palavra", _same_in_all_rows),
+        ("uma_decisao", lambda ids, c, m, w, g: _corrupt((0.8, 0.1), one_draw=True)(ids.T, c.T, m, w, g).T),
         ("altera_entrada", lambda ids, c, m, w, g: ids.masked_fill_(c & _draw(ids, 0.8, g), m)),
     ],
     "sentence_pair": [
@@ -169,6 +193,11 @@ WRONG = {
         ("devolve_ao_contrario", lambda a, b, c, s: (_segments(len(a) + 2, len(b) + 1), _pair(a, b, c, s))),
         ("forma", lambda a, b, c, s: (_pair(a, b, c, s), _segments(5, 3))),
         ("segmentos_so_das_palavras", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a), len(b)))),
+        (
+            "ultimo_no_primeiro",
+            lambda a, b, c, s: (_pair(a, b, c, s), [int(x in b) for x in _pair(a, b, c, s)]),
+        ),
+        ("forma", lambda a, b, c, s: (_pair(a, b, c, s)[:32], _segments(len(a) + 2, len(b) + 1)[:32])),
         ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
     ],
     "mark_spans": [
@@ -185,6 +214,10 @@ WRONG = {
         ("atravessa", lambda t, p, o: _spans(t, p, o, skip=True)),
         ("fora_de_ordem", lambda t, p, o: _spans(sorted(t), p, o)),
         ("um_no_orcamento", lambda t, p, o: _spans(t, p, o + 1)),
+        ("estoura", lambda t, p, o: _spans(t, p, len(p))),
+        ("valor", lambda t, p, o: _spans(t, p, max(o, 1))),  # a budget of nothing
+        ("excecao", lambda t, p, o: _spans(t, p, o) if t[0] else []),  # no span at all
+        ("forma", lambda t, p, o: [*_spans(t, p, o), *[False] * 16][:16]),
         ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
     ],
     "masked_share": dict(so_selecionadas=0.4, so_mask=0.6, percentual=24, valor_a_mao=0.32),
@@ -210,7 +243,9 @@ RIGHT = {
         _set_of_places,
         lambda t, p, o: _spans(t, p, o),
         lambda t, p, o: torch.tensor(_spans(t, p, o)),
+        lambda t, p, o: [*np.array(_spans(t, p, o), dtype=bool)],
+        lambda t, p, o: np.array(_spans(t, p, o), dtype=bool).tolist(),
     ],
-    "masked_share": [0.24, 0.4 * 0.6],
-    "unchanged_share": [0.125, 1 / 8],
+    "masked_share": [0.24, 0.4 * 0.6, Fraction(6, 25), Decimal("0.24")],
+    "unchanged_share": [0.125, 1 / 8, Fraction(1, 8)],
 }

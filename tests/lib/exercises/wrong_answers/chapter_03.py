@@ -75,6 +75,11 @@ WRONG = {
         ("excecao", lambda i, s, E, P, S: E[i] + P[: 2 * len(i)] + S[s]),  # the length of the batch, by luck
         ("forma", lambda i, s, E, P, S: (E[i] + P[: i.shape[1]] + S[s]).transpose(0, 1)),
         ("altera_entrada", lambda i, s, E, P, S: E.add_(1)[i]),
+        ("forma", lambda i, s, E, P, S: (E[i] + P[: i.shape[1]] + S[s]).squeeze(0)),
+        ("valor", lambda i, s, E, P, S: E[i] + P[: i.shape[1]] + S[s[:1]]),  # the first sentence's segments
+        ("valor", lambda i, s, E, P, S: E[i] + P[: i.shape[1]] + S[s.clamp(max=1)]),  # two segments
+        ("valor", lambda i, s, E, P, S: E[i] + P[-i.shape[1] :] + S[s]),
+        ("valor", lambda i, s, E, P, S: E[i] + P[: i.shape[1]] + S[s] * (s > 0)[..., None]),
     ],
     "wordpiece": [
         ("sem_marca", lambda w, v: _cut(w, v, mark="")),
@@ -89,6 +94,11 @@ WRONG = {
         ("letra", lambda w, v: _cut(w, v, on_fail="letter")),
         ("volta_atras", lambda w, v: _recursive(w, v, backtracks=True)),
         ("da_direita", _from_the_right),
+        ("valor", lambda w, v: _cut(w, v) if w.isascii() else ["[UNK]"]),
+        ("forma", lambda w, v: _cut(w[:12], v)),  # no more than twelve letters
+        ("valor", lambda w, v: _cut(w, {p for p in v if len(p) > 1})),
+        ("valor", lambda w, v: [p.replace("##", "#") for p in _cut(w, v)]),
+        ("valor", lambda w, v: _cut(w, v) if w[0] in v else ["[UNK]"]),
         ("texto", lambda w, v: _cut(w, v) if w == "gato" else " ".join(_cut(w, v))),
     ],
     "split_heads": [
@@ -102,6 +112,9 @@ WRONG = {
         ("transposta", lambda x, h: x.transpose(1, 2).view(len(x), h, -1, x.shape[1])),
         ("forma", lambda x, h: torch.stack(x.chunk(2, -1), 1)),  # only two heads
         ("valor", lambda x, h: torch.stack(x.chunk(h, -1)[::-1], 1)),
+        ("forma", lambda x, h: torch.stack(x.chunk(h, -1), 1).squeeze(0)),
+        ("forma", lambda x, h: torch.stack(x.chunk(h, -1), 1)[:, :, :12]),
+        ("forma", lambda x, h: x[:1].unflatten(-1, (h, -1)).transpose(1, 2)),
     ],
     "mean_pool": [
         ("com_padding", lambda H, r: H.mean(dim=1)),
@@ -118,6 +131,16 @@ WRONG = {
         # A real zero is not padding.
         ("nan", lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1)),
         ("valor", lambda H, r: H[torch.arange(len(H)), r.sum(1) - 1]),
+        # A prefix of as many as are real; the real ones between the first and the last.
+        ("prefixo", lambda H, r: torch.stack([h[: m.sum()].mean(0) for h, m in zip(H, r, strict=True)])),
+        (
+            "valor",
+            lambda H, r: torch.stack([h[: m.nonzero().max() + 1].mean(0) for h, m in zip(H, r, strict=True)]),
+        ),
+        ("forma", lambda H, r: ((H * r[..., None]).sum(1) / r.sum(1)[:, None]).squeeze(0)),
+        ("valor", lambda H, r: (H * r[..., None]).sum(1) / r[0].sum()),  # the first sentence's length
+        ("valor", lambda H, r: (H * r[..., None]).sum(1) / (r.sum(1)[:, None] + 1e-2)),
+        ("valor", lambda H, r: (H * r[..., None])[:, 1:].sum(1) / r[:, 1:].sum(1)[:, None].clamp(min=1)),
     ],
     "count_parameters": [
         ("sem_vies", _parameters(biases="")),
@@ -136,6 +159,8 @@ WRONG = {
         ("valor", lambda V, P, S, d, d_ff, L: V * d),
         ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, S, d, 4 * d, L)),
         ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, 2, d, d_ff, L)),
+        ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, 512, S, d, d_ff, L)),
+        ("valor", lambda V, P, S, d, d_ff, L: _by_parts(V, P, S, d, d_ff, max(L, 2))),
         ("tipo", lambda V, P, S, d, d_ff, L: f"{V * d} parâmetros"),
     ],
     "head_size": dict(por_camada=768, dividido_pelo_total=768 / 144, cabecas=12, valor_a_mao=63),

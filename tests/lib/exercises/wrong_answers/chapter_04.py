@@ -11,6 +11,16 @@ def _right(logits, targets):
     return logits[keep].softmax(-1).gather(1, targets[keep][:, None])
 
 
+def _by_hand(logits, targets, shift):
+    keep = targets != -100
+    e = torch.exp(logits - shift)[keep]
+    return -(e / e.sum(-1, keepdim=True)).gather(1, targets[keep][:, None]).log().mean()
+
+
+def _ignoring(logits, targets, ignored):
+    return F.cross_entropy(logits[~ignored], targets[~ignored].clamp(min=0))
+
+
 def _loop(logits, targets):
     losses = [-torch.log_softmax(u, -1)[t] for u, t in zip(logits, targets, strict=True) if t != -100]
     return sum(losses) / len(losses)
@@ -53,6 +63,9 @@ WRONG = {
         ("so_alvos", lambda ids: ids[:, 1:]),
         ("so_entrada", lambda ids: ids[:, :-1]),
         ("forma", lambda ids: (ids[:, :-1], ids[:, 1:], ids)),
+        ("forma", lambda ids: (ids[:, :-1].squeeze(0), ids[:, 1:].squeeze(0))),
+        ("forma", lambda ids: (ids[:, :-1][:, :16], ids[:, 1:][:, :16])),
+        ("forma", lambda ids: (ids[:1, :-1], ids[:1, 1:])),
     ],
     "cross_entropy": [
         ("todas_as_posicoes", lambda u, y: F.cross_entropy(u, y, reduction="none").mean()),
@@ -75,6 +88,20 @@ WRONG = {
         ("zero_na_probabilidade", lambda u, y: -_right(u, y).log().mean()),
         ("excecao", lambda u, y: -u.log_softmax(-1).gather(1, y[:, None]).mean()),
         ("sem_retorno", lambda u, y: None),
+        ("maximo_global", lambda u, y: _by_hand(u, y, u.max())),
+        ("zero_na_probabilidade", lambda u, y: _by_hand(u, y, u[:, :1])),
+        (
+            "valor",
+            lambda u, y: _ignoring(u, y, (y == -100).long().cumsum(0) * (y == -100) == 1),
+        ),  # the first only
+        ("valor", lambda u, y: _ignoring(u, y, (y == -100).long().cumprod(0) == 1)),  # a prefix
+        (
+            "valor",
+            lambda u, y: _ignoring(u, y, (y == -100).flip(0).long().cumprod(0).flip(0) == 1),
+        ),  # a suffix
+        ("valor", lambda u, y: F.cross_entropy(u[:12], y[:12])),
+        ("forma", lambda u, y: F.cross_entropy(u, y)[None]),
+        ("valor", lambda u, y: F.cross_entropy(u, torch.where(y == 0, -100, y))),  # zero taken for padding
     ],
     "loss_gradient": [
         ("sinal", lambda u, t: _minus_one(u, t, -1.0)),
@@ -92,6 +119,10 @@ WRONG = {
         ("instavel", lambda u, t: (e := u.exp().nan_to_num(posinf=1e30)) / e.sum() - _one_hot(u, t)),
         ("forma", lambda u, t: u.softmax(-1) - torch.eye(3)[t]),  # only three words
         ("altera_entrada", lambda u, t: u.sub_(1)),
+        ("valor", lambda u, t: _minus_one(u, int(u.argmax()))),  # the most likely, not the right one
+        ("instavel", lambda u, t: (e := (u - u[0]).exp()) / e.sum() - _one_hot(u, t)),
+        ("valor", lambda u, t: _minus_one(u, min(t, 2))),
+        ("valor", lambda u, t: _minus_one(u, t) if t else u.softmax(-1)),
     ],
     "perplexity": [
         ("com_padding", lambda x, r: x.mean().exp()),
@@ -107,6 +138,11 @@ WRONG = {
         ("valor", lambda x, r: 1 / torch.exp(-x[r]).mean()),
         ("sinal", lambda x, r: torch.exp(-x[r].mean())),
         ("excecao", lambda x, r: math.exp(x[r])),
+        ("prefixo", lambda x, r: x[torch.arange(x.shape[1]) < r.sum(1, keepdim=True)].mean().exp()),
+        ("valor", lambda x, r: x[0][r[0]].mean().exp()),  # the first sentence only
+        ("valor", lambda x, r: x[r & (x > 0)].mean().exp()),
+        ("forma", lambda x, r: x[r].mean().exp()[None]),
+        ("valor", lambda x, r: x[:, :12][r[:, :12]].mean().exp()),
     ],
     "divergence": [
         ("trocada", lambda p, q: (q * (q / p).log()).sum()),
@@ -122,6 +158,8 @@ WRONG = {
         ("negada", lambda p, q: (p * ((p + 1e-12) / (q + 1e-12)).log()).sum()),
         ("zero_log_zero", lambda p, q: F.kl_div(q.log(), p, reduction="sum")),
         ("valor", lambda p, q: (p - q).abs().sum() / 2),
+        ("negada", lambda p, q: (p[p > 0] * (p[p > 0] / q[p > 0].clamp(min=1e-9)).log()).sum()),
+        ("valor", lambda p, q: (p[p > 0] * (p[p > 0] / q[p > 0]).log().abs()).sum()),
     ],
     "bits_by_hand": dict(nats=2.0794, sinal=-3, probabilidade=0.125, perplexidade=8),
     "gradient_by_hand": dict(sinal=0.7, so_softmax=0.3, nas_probabilidades=-3.333, valor_a_mao=0),

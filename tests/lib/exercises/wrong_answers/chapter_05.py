@@ -1,9 +1,11 @@
 """Chapter 5: using an encoder."""
 
 import math
+from fractions import Fraction
 from itertools import product
 from operator import add, mul
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 
@@ -94,6 +96,13 @@ WRONG = {
         ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1)),
         ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1, inside=-1)),
         ("valor", lambda w, y: [label or -100 for label in _aligned(w, y)]),  # the class zero is a class
+        (
+            "forma",
+            lambda w, y: [-100, *_aligned([x for x in w if x is not None], y), -100],
+        ),  # None at both ends
+        ("forma", lambda w, y: [-100, *_aligned(w, y)[1:-1], -100]),
+        ("valor", lambda w, y: _aligned(w, y[:1] * len(y))),
+        ("valor", lambda w, y: _aligned(w[:12], y) + [-100] * len(w[12:])),
         ("forma", lambda w, y: [-100, *_aligned(w, y)[:-1]]),
     ],
     "nearest_neighbour": [
@@ -108,6 +117,11 @@ WRONG = {
         ("indice_deslocado", lambda v, i: int(_cosines(v, i)[torch.arange(len(v)) != i].argmax())),
         ("zero_no_proprio", lambda v, i: int(_cosines(v, i).index_fill(0, torch.tensor(i), 0).argmax())),
         ("excecao", lambda v, i: F.cosine_similarity(v, v[i + 99])),
+        ("valor", lambda v, i: _nearest(v[:-1], min(i, len(v) - 2), _cosine)),  # never the last
+        ("valor", lambda v, i: _nearest(v[:16], min(i, 15), _cosine)),
+        ("valor", lambda v, i: _nearest(v, i, lambda a, b: abs(_cosine(a, b)))),
+        ("valor", lambda v, i: _nearest(v, 0, _cosine)),
+        ("valor", lambda v, i: _nearest(v.clamp(-1, 1), i, _cosine)),
     ],
     "zscore": [
         ("estatisticas_de_x", lambda x, c: (x - x.mean(0)) / x.std(0)),
@@ -121,6 +135,10 @@ WRONG = {
         ("o_corpus", lambda x, c: (c - c.mean(0)) / c.std(0)),
         ("norma", lambda x, c: F.normalize(x)),
         ("forma", lambda x, c: (x - c.mean(1)) / c.std(1)),
+        ("forma", lambda x, c: ((x - c.mean(0)) / c.std(0)).squeeze(0)),
+        ("valor", lambda x, c: (x - c.mean(0)) / (c.std(0) + 0.1)),
+        ("valor", lambda x, c: (x - c.median(0).values) / c.std(0)),
+        ("valor", lambda x, c: (x - c[:12].mean(0)) / c[:12].std(0)),
         ("altera_entrada", lambda x, c: x.sub_(c.mean(0)).div_(c.std(0))),
     ],
     "answer_span": [
@@ -140,6 +158,10 @@ WRONG = {
         ("comprimento", lambda s, e, n: (lambda i, j: (i, j - i + 1))(*_span(s, e, n))),
         ("fim_de_fora", lambda s, e, n: (lambda i, j: (i, j + 1))(*_span(s, e, n))),
         ("pontuacao", lambda s, e, n: (lambda i, j: s[i] + e[j])(*_span(s, e, n))),
+        ("valor", lambda s, e, n: _span(s[:-1], e[:-1], n)),  # never the last token
+        ("valor", lambda s, e, n: _span(s[:12], e[:12], n)),
+        ("valor", lambda s, e, n: _span(s, e, n, score=max)),
+        ("valor", lambda s, e, n: _span(s, e, n, above=-99.0)),
         ("negativas", lambda s, e, n: _span(s, e, n, above=0.0)),
     ],
     "pseudo_perplexity": [
@@ -154,6 +176,12 @@ WRONG = {
         ("sem_exponencial", _wrong(finish=lambda x, n: x.mean())),
         ("sinal", _wrong(finish=lambda x, n: (-x.mean()).exp())),
         ("altera_entrada", _ppl_in_place),
+        ("mask_fixo", lambda m, i, k, c: _ppl(m, i, 4, c)),
+        ("mask_fixo", lambda m, i, k, c: _ppl(m, i, 0, c)),
+        ("sem_as_pontas", lambda m, i, k, c: _ppl(m, i, k, torch.arange(len(i)) % (len(i) - 1) > 0)),
+        ("excecao", lambda m, i, k, c: _ppl(m, i, k, c & (i > 3))),
+        ("valor", lambda m, i, k, c: _ppl(m, i[:12], k, c[:12])),
+        ("forma", lambda m, i, k, c: _ppl(m, i, k, c)[None]),
         ("posicao_seguinte", _wrong(shift=1)),
         ("valor", _wrong(finish=lambda x, n: 1 / torch.exp(-x).mean())),
         ("sem_mascarar", lambda m, i, k, c: F.cross_entropy(m(i)[c], i[c]).exp()),
@@ -167,6 +195,7 @@ RIGHT = {
     "nearest_neighbour": [
         lambda v, i: _nearest(v, i, _cosine),
         lambda v, i: _cosines(v, i).topk(2).indices[1],
+        lambda v, i: np.argsort((F.normalize(v) @ F.normalize(v)[i]).numpy())[-2],
     ],
     "zscore": [
         lambda x, c: (x - c.mean(0)) / c.std(0, correction=0),
@@ -178,6 +207,6 @@ RIGHT = {
         lambda s, e, n: torch.tensor(_span(s, e, n)),
     ],
     "pseudo_perplexity": [lambda m, i, k, c: _ppl(m, i, k, c), lambda m, i, k, c: float(_ppl(m, i, k, c))],
-    "zscore_by_hand": [2, (7 - 3) / 2],
-    "spans_by_hand": [27, 10 + 9 + 8],
+    "zscore_by_hand": [2, (7 - 3) / 2, Fraction(4, 2)],
+    "spans_by_hand": [27, 10 + 9 + 8, np.int64(27)],
 }
