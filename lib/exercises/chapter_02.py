@@ -18,10 +18,14 @@ WITHIN = 0.005
 @checker
 def check_mlm_labels(student: Trial) -> None:
     cases = [(torch.tensor([[2, 7, 5, 9, 3]]), torch.tensor([[False, True, False, True, False]]))]
+    cases.append((cases[0][0], torch.zeros_like(cases[0][1])))  # nothing selected
     for dice in student.dice(15, long=1):
         shape = dice.length(1, 5), dice.length(1, 40)
         cases.append(
-            (dice.wholes(0, 99, *shape), dice.chance((0.0, 0.4, 0.4, 1.0)[dice.whole(0, 3)], *shape))
+            (
+                dice.wholes(0, 6 * dice.room, *shape),
+                dice.chance((0.0, 0.4, 0.4, 1.0)[dice.whole(0, 3)], *shape),
+            )
         )
     for ids, selected in cases:
         student.expect(

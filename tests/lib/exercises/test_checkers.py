@@ -71,6 +71,17 @@ def test_wrong_answers_get_the_right_hint_and_right_ones_pass(exercise):
     assert all(len(v.text) < 1500 for v in found), "a message stays small"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", IN_CODE, ids=by_name)
+def test_the_inputs_of_another_day_lead_to_the_same_verdicts(exercise, monkeypatch):
+    wrong, right = answers(exercise)
+    given = [answer for _, answer in wrong] + right
+    expected = [WRONG] * len(wrong) + [RIGHT] * len(right)
+    for day in (11, 21):
+        monkeypatch.setattr(trials, "today", lambda day=day: datetime.date(2026, 1, day))
+        assert [v.status for v in verdicts([exercise] * len(given), given)] == expected
+
+
 def test_the_catalogue_is_large_enough_and_counted(capsys):
     sizes = {e.name: [*map(len, answers(e))] for e in CHECKED}
     assert all(wrong >= 5 and right >= 2 for wrong, right in (sizes[e.name] for e in IN_CODE)), sizes
