@@ -1,200 +1,144 @@
-"""Keeps untrusted code apart: a forked process with limits, asked by requests and answering in plain data.
+"""Asks an answer that runs in another process: requests go in, plain data comes out, and time is limited.
 
 Whatever that process does to itself (replace functions of torch, catch every exception, leave, never end),
-the one that asks is not touched: it has a deadline, and takes nothing from the other side but numbers, texts
-and bytes. It works in an empty folder of its own, so that a file named without its folder is never one of the
-caller's. Where there is no fork (Windows) a thread does the work, and one that never ends is left behind.
+the one that asks is not touched: it takes nothing from there but numbers, texts and bytes, and not too many.
+In a student's own notebook the process is a fork, in an empty folder; for a class it is in a `sandbox`.
 """
 
+import base64
 import contextlib
-import io
+import json
 import os
 import pickle
-import select
 import signal
 import socket
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import torch
 
 MEMORY = 2**30  # what the process may take beyond what it holds at first, in bytes
-LARGEST = 2**26  # a reply, in bytes
+LARGEST = 2**24  # a reply, in bytes
 
 
 class NoReply(Exception):
-    """What was asked for did not come."""
+    """What was asked for did not come; why, as the key of a hint for the student."""
 
 
-class OutOfTime(NoReply):
-    """No reply came in time."""
+LATE, ENDED, LARGE, STRANGE = "tempo", "saiu", "memoria", "estranho"
 
 
-class ProcessEnded(NoReply):
-    """The process ended: what ran in it left it, crashed it or ran out of memory."""
-
-
-class TooLarge(NoReply):
-    """The reply is larger than any right one."""
-
-
-class NotPlainData(NoReply):
-    """The reply is not plain data."""
-
-
-class _MessageSocket:
-    """Messages over a socket: their length, then their bytes."""
-
-    deadline = float("inf")
+class Remote:
+    """The asking end of an object in another process: `ask("method", ...)` calls its method there."""
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
 
-    def send(self, message: bytes) -> None:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # whoever is gone does not reply
-            self.end.sendall(len(message).to_bytes(8, "big") + message)
-
-    def receive(self) -> bytes:
-        size = int.from_bytes(self._exactly(8), "big")
-        if size > LARGEST:
-            raise TooLarge
-        return self._exactly(size)
-
-    def _exactly(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            self.wait()
-            chunk = self.end.recv(min(size - len(data), 2**20))
-            if not chunk:
-                raise ProcessEnded
-            data += chunk
-        return bytes(data)
-
-    def wait(self) -> None:
-        if self.deadline < float("inf"):
-            ready, _, _ = select.select([self.end], [], [], max(0.0, self.deadline - time.monotonic()))
-            if not ready:
-                raise OutOfTime
-
-
-class Remote:
-    """The asking end of an object in another process: `ask("method", ...)` calls its method there.
-
-    The reply is plain data.
-    """
-
-    def __init__(self, channel: _MessageSocket) -> None:
-        self.channel = channel
-
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
-        self.channel.deadline = time.monotonic() + seconds
-        self.channel.send(pickle.dumps((method, arguments)))
-        return _as_data(self.channel.receive())
+        """What the method returns there, as plain data."""
+        deadline = time.monotonic() + seconds
+        try:
+            self.end.settimeout(max(seconds, 0.001))
+            send(self.end, pickle.dumps((method, arguments)))
+            return _data(receive(self.end, deadline, LARGEST))
+        except TimeoutError:
+            raise NoReply(LATE) from None
+        except OSError:
+            raise NoReply(ENDED) from None
+
+    def fork(self, name: str) -> "Remote":
+        """A copy of that process as it stands, with the object's `part(name)` in the place of the object."""
+        ours, theirs = socket.socketpair()
+        with theirs, contextlib.suppress(OSError):  # of one that is gone, the copy is gone too
+            self.end.settimeout(1.0)
+            send(self.end, pickle.dumps(("fork", (name,))))
+            socket.send_fds(self.end, [b"."], [theirs.fileno()])
+        return Remote(ours)
+
+    def __enter__(self) -> "Remote":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end.close()
 
 
 class Forked(Remote):
-    """An object in a process of its own.
-
-    `fork("name")` copies that process as it stands, with what the object's method `part("name")` gives in the
-    place of the object.
-    """
+    """An object in a fork of this process, which ends with the `with`."""
 
     def __init__(self, target: Any) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="exercicio-", ignore_cleanup_errors=True)
         ours, theirs = socket.socketpair()
         self.child = os.fork()
         if self.child == 0:
-            _serve_and_leave(target, theirs, self.folder.name)
+            os.chdir(self.folder.name)  # a file named without its folder is none of the caller's
+            serve_and_leave(target, theirs.fileno())
         theirs.close()
-        super().__init__(_MessageSocket(ours))
-
-    @contextlib.contextmanager
-    def fork(self, name: str, *, seconds: float) -> Iterator["Remote"]:
-        self.channel.deadline = time.monotonic() + seconds
-        self.channel.send(pickle.dumps(("fork", (name,))))
-        self.channel.wait()
-        try:
-            _, ends, _, _ = socket.recv_fds(self.channel.end, 1, 1)
-        except ConnectionResetError:
-            raise ProcessEnded from None
-        if not ends:
-            raise ProcessEnded
-        copy = _MessageSocket(socket.socket(fileno=ends[0]))
-        try:
-            yield Remote(copy)
-        finally:
-            copy.end.close()
-            self.channel.send(pickle.dumps(("end", ())))  # an endless answer would keep a core from the next
-
-    def __enter__(self) -> "Forked":
-        return self
+        super().__init__(ours)
 
     def __exit__(self, *_: object) -> None:
-        self.channel.end.close()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.child, signal.SIGKILL)  # with whatever it has started itself
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.child, signal.SIGKILL)  # where it was killed before it had its own group
+        super().__exit__()
+        for end in (os.killpg, os.kill):  # with whatever it has started; or before it had its own group
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                end(self.child, signal.SIGKILL)
         os.waitpid(self.child, 0)
         self.folder.cleanup()
 
 
-class Threaded:
-    """The same in a thread, with a time limit and no other."""
+class Unforked:
+    """The same where there is no fork (Windows): in this process, without limits."""
 
     def __init__(self, target: Any) -> None:
         self.target = target
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
-        replies: list[bytes] = []
-        own = pickle.loads(pickle.dumps(arguments))  # copies, as across a socket
-        thread = threading.Thread(
-            target=lambda: replies.append(_reply(self.target, method, own)), daemon=True
-        )
-        thread.start()
-        thread.join(seconds)
-        if thread.is_alive():
-            raise OutOfTime
-        if not replies:
-            raise ProcessEnded
-        return _as_data(replies[0])
+        return _data(_reply(self.target, method, pickle.loads(pickle.dumps(arguments))))
 
-    def fork(self, name: str, *, seconds: float) -> "Threaded":
-        return Threaded(self.target.part(name))
-
-    def __enter__(self) -> "Threaded":
+    def __enter__(self) -> "Unforked":
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
 
-Isolated = Forked if hasattr(os, "fork") else Threaded
+Isolated = Forked if hasattr(os, "fork") else Unforked
 
 
-def limit_memory(beyond: int) -> None:
-    """Let this process take at most `beyond` more bytes than it has mapped now."""
-    import resource  # not on Windows, which has no fork either
-
-    with open("/proc/self/statm") as pages:
-        held = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (held + beyond, held + beyond))
+def send(end: socket.socket, message: bytes) -> None:
+    end.sendall(len(message).to_bytes(8, "big") + message)
 
 
-def _serve_and_leave(target: Any, end: socket.socket, folder: str) -> NoReturn:
+def receive(end: socket.socket, deadline: float = float("inf"), largest: int = sys.maxsize) -> bytes:
+    size = int.from_bytes(_exactly(end, 8, deadline), "big")
+    if size > largest:
+        raise NoReply(LARGE)
+    return _exactly(end, size, deadline)
+
+
+def _exactly(end: socket.socket, size: int, deadline: float) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        if deadline < float("inf"):
+            end.settimeout(max(deadline - time.monotonic(), 0.001))
+        chunk = end.recv(min(size - len(data), 2**20))
+        if not chunk:
+            raise NoReply(ENDED)
+        data += chunk
+    return bytes(data)
+
+
+def serve_and_leave(target: Any, end: int, confine: Callable[[], None] = lambda: None) -> NoReturn:
     """In the child: never return, because what called us (a kernel, pytest) must not run twice."""
     try:
-        os.chdir(folder)  # before anything of the answer runs
-        os.setpgid(0, 0)
-        _leave_only(end.fileno())
+        os.setsid()
+        _leave_only(end)
         with contextlib.suppress(OSError, ValueError):
-            limit_memory(MEMORY)
+            _limit_memory()
+        confine()
         torch.set_num_threads(1)  # threads of a pool do not survive a fork
-        _serve(target, _MessageSocket(end))
+        _serve(target, socket.socket(fileno=end))
     finally:
         os._exit(0)
 
@@ -210,40 +154,39 @@ def _leave_only(kept: int) -> None:
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
 
 
-def _serve(target: Any, channel: _MessageSocket) -> None:
-    copy = None
+def _limit_memory() -> None:
+    import resource  # not on Windows, which has no fork either
+
+    with open("/proc/self/statm") as pages:
+        most = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _serve(target: Any, end: socket.socket) -> None:
+    copy = 0
     while True:
-        method, arguments = pickle.loads(channel.receive())
-        if method == "end" and copy is not None:
+        method, arguments = pickle.loads(receive(end))
+        if method != "fork":
+            send(end, _reply(target, method, arguments))
+            continue
+        _, (other,), _, _ = socket.recv_fds(end, 1, 1)
+        if copy:  # an endless answer would keep a core from the next
             os.kill(copy, signal.SIGKILL)
             os.waitpid(copy, 0)
-            copy = None
-        elif method == "fork":
-            ours, theirs = socket.socketpair()
-            copy = os.fork() or None
-            if copy is None:
-                channel.end.close()
-                ours.close()
-                target, channel = target.part(*arguments), _MessageSocket(theirs)
-            else:
-                socket.send_fds(channel.end, [b"."], [ours.fileno()])
-                ours.close()
-                theirs.close()
+        if copy := os.fork():
+            os.close(other)
         else:
-            channel.send(_reply(target, method, arguments))
+            target, end = target.part(*arguments), socket.socket(fileno=other)
 
 
 def _reply(target: Any, method: str, arguments: tuple) -> bytes:
-    return pickle.dumps(getattr(target, method)(*arguments))
+    told = getattr(target, method)(*arguments)
+    return json.dumps(told, default=lambda value: {"base64": base64.b64encode(value).decode()}).encode()
 
 
-class _OnlyData(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> NoReturn:
-        raise NotPlainData(f"{module}.{name}")
-
-
-def _as_data(reply: bytes) -> Any:
+def _data(reply: bytes) -> Any:
+    """JSON, because nothing in it can refer to anything: its size is all the work that it can make."""
     try:
-        return _OnlyData(io.BytesIO(reply)).load()
-    except Exception as error:  # what comes from there may be anything
-        raise NotPlainData(str(error)) from None
+        return json.loads(reply, object_hook=lambda o: base64.b64decode(o["base64"]) if "base64" in o else o)
+    except Exception:  # what comes from there may be anything
+        raise NoReply(STRANGE) from None

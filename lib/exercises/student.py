@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import Exercise, mistakes_of
-from lib.exercises.isolation import Isolated, OutOfTime, ProcessEnded, Remote, Threaded, TooLarge
+from lib.exercises.isolation import STRANGE, Isolated, NoReply, Remote, Unforked
 from lib.exercises.values import (
     NotAnAnswer,
     fingerprint_of_input,
@@ -30,7 +30,6 @@ from lib.exercises.values import (
 Asking = Callable[..., dict]  # a method of `Answer` by its name, with its arguments
 SECONDS = 10.0
 RIGHT, WRONG, TO_DO = "certo", "errado", "a fazer"
-FAILURES = {OutOfTime: "tempo", ProcessEnded: "saiu", TooLarge: "memoria"}  # of the answer's process
 
 
 class Verdict(NamedTuple):
@@ -110,15 +109,12 @@ class Student:
 class Checker:
     """A checker as notebooks call it: `check_softmax(minha_softmax)` prints; `verdict` returns instead."""
 
-    silent = False
-
     def __init__(self, name: str, examine: Callable[[Asking], None]) -> None:
         self.__name__, self.examine = f"check_{name}", examine
         self.hints = mistakes_of(name)
 
     def __call__(self, answer: Any) -> None:
-        if not Checker.silent:
-            print(self.verdict(answer).text)
+        print(self.verdict(answer).text)
 
     def verdict(self, answer: Any, seconds: float = SECONDS) -> Verdict:
         """The verdict, reached in this process, on an answer that runs in one of its own."""
@@ -126,7 +122,7 @@ class Checker:
         with Isolated(Answer(answer)) as apart:
             return self.judge(apart, name, seconds)
 
-    def judge(self, apart: Remote | Threaded, name: str, seconds: float = SECONDS) -> Verdict:
+    def judge(self, apart: Remote | Unforked, name: str, seconds: float = SECONDS) -> Verdict:
         """The verdict on an answer that already is in a process of its own."""
         deadline = time.monotonic() + seconds
 
@@ -139,8 +135,10 @@ class Checker:
             return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")
         except Rejected as rejected:
             return self._wrong(rejected.mistake, rejected.facts)
-        except Exception as problem:  # also for replies that are not what an honest answer's process says
-            return self._wrong(FAILURES.get(type(problem), "estranho"), {})
+        except NoReply as problem:
+            return self._wrong(str(problem), {})
+        except Exception:  # a reply that is not what an honest answer's process says
+            return self._wrong(STRANGE, {})
         return Verdict(RIGHT, "", "✔ Certo! A resposta passou em todas as verificações.")
 
     def _wrong(self, mistake: str, facts: dict[str, str]) -> Verdict:

@@ -1,79 +1,71 @@
-"""Grading a folder: right, wrong, broken, hostile and huge notebooks, each on its own."""
+"""Grading notebooks: right, wrong, broken and huge ones, each on its own, and the tables of a class."""
 
-import contextlib
 import csv
 import io
 import os
-import subprocess
-import time
+import shutil
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook
 
-from lib.exercises import answers, grading
-from lib.exercises.__main__ import main
-from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, cells_of, grade_cells
-from lib.exercises.catalogue import CODE, NUMBER, exercises
-from lib.exercises.grading import Mark, Report, grade_notebook
+from lib.exercises import answers
+from lib.exercises.__main__ import BY_HAND, main
+from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, Mark, cells_of, grade_cells
+from lib.exercises.classes import CHANGED, PROJECT, csv_of, hands_from, owner, pupils
+from lib.exercises.grading import Report
+from lib.exercises.isolation import NoReply
+from lib.exercises.pages import class_page, file_names, student_page
+from lib.exercises.sandbox import Sandbox
 from lib.exercises.student import RIGHT, TO_DO, WRONG
-from lib.exercises.tables import write_csv, write_html
-from tests.lib.exercises.processes import assert_ends
+from tests.lib.exercises.notebooks import answer_cell, filled, needs_bwrap, write
 from tools.insert_exercises import cells
 
-NUMBERS = {"weight_by_hand": "2 / 3", "allowed_pairs": "5050"}
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox() as made:
+        yield made
 
 
-def filled(chapter=1):
-    """A student's notebook with every answer right."""
-    notebook = new_notebook(cells=cells(chapter))
-    found = {cell.id: cell for cell in notebook.cells}
-    for exercise in exercises(chapter):
-        cell = found[f"ex-{chapter:02}-{exercise.number}-resposta"]
-        if exercise.kind == CODE:
-            cell.source = cell.source.replace(exercise.stub(), exercise.solution_code())
-        elif exercise.kind == NUMBER:
-            cell.source = cell.source.replace("...  # sua vez: um número", NUMBERS[exercise.name])
-        else:
-            cell.source = "Na última posição a máscara não muda nada."
-    return notebook
+def marks(notebook, sandbox, seconds=60.0):
+    return {
+        m.exercise: m for m in grade_cells(cells_of(nbformat.writes(notebook).encode()), sandbox, seconds)
+    }
 
 
-def answer_cell(notebook, number):
-    return next(c for c in notebook.cells if c.id == f"ex-01-{number}-resposta")
-
-
-def write(notebook, path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    return path
-
-
-def marks(notebook):
-    return {m.exercise: m for m in grade_cells(cells_of(nbformat.writes(notebook).encode()))}
-
-
-def test_untouched_answers_are_to_do():
-    found = marks(new_notebook(cells=cells(1)))
+@needs_bwrap
+def test_untouched_answers_are_to_do(sandbox):
+    found = marks(new_notebook(cells=cells(1)), sandbox)
     assert [m.status for m in found.values()] == [TO_DO] * 6 + [BLANK]
 
 
-def test_a_broken_cell_takes_only_its_own_exercise(monkeypatch):
-    monkeypatch.setattr(answers, "CELL_SECONDS", 1)
+@needs_bwrap
+@pytest.mark.parametrize("chapter", range(1, 6))
+def test_right_answers_are_right_in_the_sandbox(chapter, sandbox):
+    found = marks(filled(chapter), sandbox)
+    assert [m.status for m in found.values()] == [RIGHT] * (len(found) - 1) + [TO_READ], found
+
+
+@needs_bwrap
+def test_a_broken_cell_takes_only_its_own_exercise(sandbox, monkeypatch):
+    monkeypatch.setattr(answers, "CELL_SECONDS", 2.0)
     notebook = filled()
     answer_cell(notebook, 1).source = "def minha_mascara(n)\n    return 1"
     answer_cell(notebook, 2).source = "def minha_softmax(s):\n    return s\n\nwhile True:\n    pass"
     answer_cell(notebook, 3).source = "import sys\nsys.exit()\ndef mascara_do_lote(c, n):\n    return c"
     notebook.cells = [c for c in notebook.cells if c is not answer_cell(notebook, 4)]
-    found = marks(notebook)
-    assert "SyntaxError" in found["causal_mask"].detail and "a tempo" in found["softmax"].detail
-    assert "SystemExit" in found["batch_mask"].detail and found["masked_weights"].status == NOT_FOUND
-    assert {found[n].status for n in ("causal_mask", "softmax", "batch_mask")} == {BROKEN}
-    assert found["allowed_pairs"].status == found["weight_by_hand"].status == RIGHT
+    answer_cell(notebook, 5).source = "import os\nmeu_peso = 1\nos._exit(0)"
+    found = marks(notebook, sandbox)
+    told = {"causal_mask": "SyntaxError", "softmax": "a tempo", "batch_mask": "SystemExit"}
+    for name, text in (told | {"weight_by_hand": "encerrou o processo"}).items():
+        assert found[name].status == BROKEN and text in found[name].detail, found[name]
+    assert found["masked_weights"].status == NOT_FOUND and found["allowed_pairs"].status == RIGHT
 
 
-def test_other_cells_are_used_and_a_wrong_answer_comes_with_its_hint():
+@needs_bwrap
+def test_other_cells_are_used_and_a_wrong_answer_comes_with_its_hint(sandbox):
     notebook = filled()
     answer_cell(notebook, 1).source = "%time\ndef minha_mascara(n):\n    return ajuda(n) == UM"
     helper = "UM = 1\nprint(open('não existe'))\ndef ajuda(n):\n    return torch.ones(n, n).tril()"
@@ -81,16 +73,41 @@ def test_other_cells_are_used_and_a_wrong_answer_comes_with_its_hint():
     notebook.cells.insert(2, new_code_cell(helper))
     wrong = "def mascara_do_lote(c, n):\n    return torch.ones(n, n).tril().bool().repeat(len(c), 1, 1)"
     answer_cell(notebook, 3).source = wrong
-    found = marks(notebook)
+    found = marks(notebook, sandbox)
     assert found["causal_mask"].status == RIGHT
-    assert found["batch_mask"].status == WRONG and "Só a máscara causal" in found["batch_mask"].detail
+    mark = found["batch_mask"]
+    assert mark[:2] == ("batch_mask", WRONG) and mark.mistake == "so_causal" and "Só a máscara" in mark.detail
 
 
-def test_the_last_definition_counts_and_ids_are_not_needed():
-    notebook = new_notebook(cells=[new_code_cell("import torch\ndef minha_mascara(n):\n    return 1")])
+@needs_bwrap
+def test_the_course_is_there_as_names_and_constants_only(sandbox):
+    modules = {"losses": "IGNORE_INDEX", "plots": "anything", "attention": "softmax"}
+    uses = "".join(f"from lib.{module} import {name}\n" for module, name in modules.items())
+    with sandbox.notebook() as notebook:
+        assert notebook.ask("answer", uses + "assert IGNORE_INDEX == -100", seconds=10) == ""
+        assert "softmax é do curso" in notebook.ask("answer", "softmax(1)", seconds=10)
+
+
+@needs_bwrap
+def test_the_last_definition_counts_and_ids_are_not_needed(sandbox):
+    """Notebooks of format 4.4 have none: an open answer is found by the statement before it."""
+    notebook = filled()
+    answer_cell(notebook, 1).source = "import torch\ndef minha_mascara(n):\n    return 1"
     notebook.cells.append(new_code_cell("def minha_mascara(n):\n    return torch.ones(n, n).tril().bool()"))
-    found = marks(notebook)
-    assert found["causal_mask"].status == RIGHT and found["softmax"].status == NOT_FOUND
+    for cell in notebook.cells:
+        del cell["id"]
+    notebook.nbformat_minor = 4
+    found = marks(notebook, sandbox)
+    assert [m.status for m in found.values()] == [RIGHT] * 6 + [TO_READ]
+    assert found["open_masking"].detail == "Na última posição a máscara não muda nada."
+
+
+@needs_bwrap
+def test_a_notebook_out_of_time_keeps_what_it_had(sandbox):
+    notebook = filled()
+    notebook.cells.append(new_code_cell("import time\nwhile True:\n    time.sleep(60)"))
+    with pytest.raises(NoReply):
+        marks(notebook, sandbox, seconds=1.0)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +131,7 @@ def test_the_last_definition_counts_and_ids_are_not_needed():
 )
 def test_what_is_no_notebook_is_named(file, problem):
     with pytest.raises(ValueError, match=problem):
-        list(grade_cells(cells_of(file)))
+        list(grade_cells(cells_of(file), Sandbox(unsafe=True), 1.0))
 
 
 def test_a_byte_order_mark_is_no_obstacle():
@@ -122,87 +139,20 @@ def test_a_byte_order_mark_is_no_obstacle():
     assert cells_of(b"\xef\xbb\xbf" + file) == cells_of(file)
 
 
+@needs_bwrap
 @pytest.mark.slow
-def test_many_cells_are_no_obstacle():
+def test_many_cells_are_no_obstacle(sandbox):
     notebook = filled()
     notebook.cells += [new_code_cell(f"x{i} = {i}", id=f"c{i}") for i in range(2000)]
-    assert marks(notebook)["causal_mask"].status == RIGHT
-
-
-DECOY = "isca.txt"
-# What is done before the answers 1, 2 and 4, and what the teacher reads of it ("" where it does no harm).
-HOSTILE = {
-    "ends.ipynb": [
-        ("import os\nos._exit(0)\n", "encerrou o processo"),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "encerrou o processo"),
-        ("%pip install x\n!true\nimport os\nos.read(0, 1) or exit()\n", "SystemExit"),
-    ],
-    "forges.ipynb": [
-        ("hoard = [bytearray(2**33)]\n", "MemoryError"),
-        (
-            "import os\nfor n in range(3, 99):\n    try:\n"
-            '        os.write(n, b\'{"mark": ["softmax", "certo", ""]}\\n{"problem": ""}\\n\')\n'
-            "    except OSError:\n        pass\nos._exit(0)\n",
-            "encerrou o processo",
-        ),
-        (f"import os\nos.remove({DECOY!r})\n", "FileNotFoundError"),
-    ],
-    "fine.ipynb": [
-        ("print('{\"marks\": []}' * 10**6)\nimport os\nos.chdir('/')\n", ""),
-        ("import os, sys\nsys.stdout.close()\nos.close(2)\n", ""),
-        (
-            "import lib.exercises.student as s, lib.exercises.values as v\n"
-            "v.passes_for = s.passes_for = lambda *_: True\ntorch.allclose = lambda *_, **__: True\n"
-            "s.Checker.judge = lambda *_: s.Verdict('certo', '', '')\n",
-            "",
-        ),
-    ],
-}
-
-
-@pytest.mark.slow
-def test_a_folder_of_hostile_notebooks(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / DECOY).write_text("viva")
-    write(filled(), tmp_path / "ana" / "01_masking.ipynb")
-    (tmp_path / "ana" / "broken.ipynb").write_text("<html>", encoding="utf-8")
-    for name, cells_before in HOSTILE.items():
-        notebook = filled()
-        for number, (code, _) in zip((1, 2, 4), cells_before, strict=True):
-            answer_cell(notebook, number).source = code + answer_cell(notebook, number).source
-        answer_cell(notebook, 3).source = "def mascara_do_lote(c, n):\n    return torch.ones(n, n)"
-        write(notebook, tmp_path / name)
-    write(filled(), tmp_path / ".ipynb_checkpoints" / "x.ipynb")
-    unreadable(tmp_path / "unreadable")
-    assert main(["grade", str(tmp_path), "--jobs=2", "--seconds=90", f"--out={tmp_path / 'out'}"]) == 0
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "grades.csv").read_text(encoding="utf-8"))))
-    by_book = {name: [r for r in rows if r["notebook"] == name] for name in {r["notebook"] for r in rows}}
-    assert len(by_book) == 2 + len(HOSTILE) + len(UNREADABLE), by_book.keys()
-    assert [r["situação"] for r in by_book["ana/01_masking.ipynb"]] == [RIGHT] * 6 + [TO_READ]
-    assert by_book["ana/01_masking.ipynb"][-1]["detalhe"].startswith("Na última")
-    assert "não é um notebook" in by_book["ana/broken.ipynb"][0]["detalhe"]
-    for name, problem in UNREADABLE.items():
-        (row,) = by_book[f"unreadable/{name}"]
-        assert row["situação"] == BROKEN and problem in row["detalhe"], row
-    for name, cells_before in HOSTILE.items():
-        first, second, wrong, fourth, *rest, _ = by_book[name]
-        assert wrong["situação"] == WRONG and [r["situação"] for r in rest] == [RIGHT] * 2, name
-        for row, (_, problem) in zip((first, second, fourth), cells_before, strict=True):
-            assert row["situação"] == (BROKEN if problem else RIGHT) and problem in row["detalhe"], row
-    assert (tmp_path / DECOY).read_text() == "viva"
-    printed = capsys.readouterr()
-    assert "ana/01_masking.ipynb: 6 of 6 right" in printed.out and "notebook" in printed.err
-    page = (tmp_path / "out" / "grades.html").read_text(encoding="utf-8")
-    assert all(name in page for name in HOSTILE) and "6 de 6" in page
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["grades.csv", "grades.html"]
+    assert marks(notebook, sandbox)["causal_mask"].status == RIGHT
 
 
 UNREADABLE = {
     "folder.ipynb": "não é um arquivo comum",
-    "gone.ipynb": "não existe",
-    "loop.ipynb": "dá voltas",
+    "gone.ipynb": "é um atalho",
     "huge.ipynb": "mais de 50 MB",
     "pipe.ipynb": "não é um arquivo comum",
+    "broken.ipynb": "não é um notebook",
 }
 
 
@@ -210,93 +160,125 @@ def unreadable(folder):
     folder.mkdir()
     (folder / "folder.ipynb").mkdir()
     (folder / "gone.ipynb").symlink_to(folder / "nowhere")
-    (folder / "loop.ipynb").symlink_to(folder / "loop.ipynb")
     (folder / "round").symlink_to(folder)
     os.mkfifo(folder / "pipe.ipynb")
+    (folder / "broken.ipynb").write_text("<html>", encoding="utf-8")
     with open(folder / "huge.ipynb", "wb") as file:
         file.truncate(answers.LARGEST + 1)
 
 
-NAMES = ["a b.ipynb", "ação.ipynb", "a\nb.ipynb", "=cmd|'!A0.ipynb", "<script>alert(1)<script>.ipynb"]
+def table(path):
+    """As Excel in Portuguese opens it: UTF-8 by its mark, semicolons, a decimal comma."""
+    file = path.read_bytes()
+    assert file.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(io.StringIO(file.decode("utf-8-sig"), newline=""), delimiter=";"))
 
 
-def tags(page):
-    return {tag.name for tag in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all()}
-
-
-def test_file_names_are_only_names(tmp_path, capsys):
-    for name in (*NAMES, b"latin-\xe7.ipynb".decode(errors="surrogateescape")):
-        (tmp_path / name).mkdir()  # refused before a process is started for it
-    assert main(["grade", str(tmp_path), "--jobs", "2"]) == 0
-    with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = {row["notebook"] for row in rows}
-    assert names == {f"'{n}" if n.startswith("=") else n for n in NAMES} | {"latin-\\udce7.ipynb"}
-    assert {row["detalhe"] for row in rows} == {"não é um arquivo comum"}
-    assert "script" not in tags(tmp_path / "grades.html")
-    assert len(capsys.readouterr().out.splitlines()) == len(rows)
-
-
-STAYS = """
-import os, time
-if os.fork() == 0:
-    os.setsid()
-    with open({marker!r}, "a") as file:
-        file.write(str(os.getpid()) + "\\n")
-    time.sleep(600)
-while True:
-    try:
-        time.sleep(60)
-    except BaseException:
-        pass
-def minha_mascara(n):
-    return 1
-"""
-
-
+@needs_bwrap
 @pytest.mark.slow
-def test_a_notebook_out_of_time_leaves_no_process_behind(tmp_path, monkeypatch):
-    marker, limited = tmp_path / "alive", subprocess.Popen.communicate
+def test_a_class_is_graded_twice_with_marks_by_hand_in_between(tmp_path, capsys):
+    class_, out = tmp_path / "turma", tmp_path / "saida"
+    for chapter, name in ((1, "01_masking.ipynb"), (2, "02_mlm.ipynb")):
+        write(filled(chapter), class_ / "ana" / name)
+    wrong = filled()
+    answer_cell(wrong, 1).source = "def minha_mascara(n):\n    return ~torch.ones(n, n).tril().bool()"
+    write(wrong, class_ / "bia_01_masking.ipynb")
+    unreadable(class_ / "caio")
+    grade = ["grade", str(class_), f"--out={out}"]
+    assert main(grade) == 0
+    told = capsys.readouterr()
+    assert "8 cadernos de 3 estudantes" in told.out and "corrigindo" in told.err
+    ana, bia, caio = table(out / "notas.csv")
+    assert (ana["estudante"], ana["Capítulo 1"], ana["Capítulo 2"], ana["Total"]) == ("ana", "6", "7", "13")
+    assert (bia["1.1 A máscara, sem laços"], bia["Capítulo 1"], bia["Total"]) == ("0", "5", "5")
+    assert caio["Total"] == "0" and all(problem in caio["Observações"] for problem in UNREADABLE.values())
+    page = (out / "retornos" / "bia.html").read_text(encoding="utf-8")
+    assert "A máscara está invertida" in page and "Esperado" in page
+    overview = BeautifulSoup((out / "turma.html").read_text(encoding="utf-8"), "html.parser")
+    first = overview.find_all("table")[1].tbody.tr.get_text(" ")
+    assert "A máscara, sem laços" in first and "1 de 2" in first and "invertida" in first
 
-    def from_the_first_cell_on(process, file, timeout):
-        """The time counts from there, however long a busy machine takes to get there."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            limited(process, file, timeout=0.1)
-        deadline = time.monotonic() + 60
-        while not (marker.exists() and marker.read_text().endswith("\n")):
-            assert time.monotonic() < deadline, "the first cell never runs"
-            time.sleep(0.05)
-        return limited(process, timeout=timeout)
+    rows = table(out / BY_HAND)
+    assert {(r["estudante"], r["questão"][:3]) for r in rows} >= {
+        ("ana", "1.7"),
+        ("ana", "2.8"),
+        ("bia", "1.7"),
+    }
+    for row in rows:  # as Excel saves them: Windows' own encoding, lines and comma
+        if row["estudante"] == "ana":
+            row["pontos"], row["comentário"] = (
+                ("0,5", "Boa ideia; falta o exemplo.") if row["resposta"] else ("3", "")
+            )
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, rows[0].keys(), delimiter=";")
+    writer.writeheader(), writer.writerows(rows)
+    (out / BY_HAND).write_bytes(text.getvalue().encode("cp1252"))
+    changed = filled()
+    answer_cell(changed, 7).source = "Outra resposta."
+    write(changed, class_ / "ana" / "01_masking.ipynb")
+    shutil.rmtree(class_ / "caio")
+    assert main(grade) == 0
+    ana, bia = table(out / "notas.csv")
+    assert (ana["Capítulo 1"], ana["Capítulo 2"], ana[PROJECT], ana["Total"]) == ("6,5", "7,5", "3", "17")
+    kept = {(r["estudante"], r["questão"][:3]): r for r in table(out / BY_HAND)}
+    assert kept["ana", "1.7"]["pontos"] == "0,5" and kept["ana", "1.7"]["aviso"] == CHANGED
+    assert kept["ana", "2.8"]["aviso"] == "" and kept["caio", "Pro"]["pontos"] == ""
+    assert "Boa ideia; falta o exemplo." in (out / "retornos" / "ana.html").read_text(encoding="utf-8")
 
-    monkeypatch.setattr(subprocess.Popen, "communicate", from_the_first_cell_on)
-    notebook = filled()
-    answer_cell(notebook, 1).source = STAYS.format(marker=str(marker))
-    report = grade_notebook(write(notebook, tmp_path / "x.ipynb"), "x.ipynb", seconds=1)
-    assert report.problem == "o notebook não terminou em 1 segundos"
-    for pid in map(int, marker.read_text().split()):
-        assert_ends(pid)
+
+@pytest.mark.parametrize(
+    ("file", "problem"),
+    [
+        (b"", "falta a coluna 'estudante'"),
+        (b"estudante;pontos\n", "falta a coluna"),
+        ("estudante;questão;pontos;comentário\na;b;dez;\n".encode(), "na linha 2, pontos é 'dez'"),
+        ("estudante;questão;pontos;comentário\n\na;b;-1;\n".encode(), "na linha 3, pontos é '-1'"),
+    ],
+)
+def test_marks_by_hand_that_cannot_be_read_end_in_a_sentence_and_are_kept(tmp_path, capsys, file, problem):
+    write(filled(), tmp_path / "ana.ipynb")
+    (tmp_path / "correcao").mkdir()
+    (tmp_path / "correcao" / BY_HAND).write_bytes(file)
+    with pytest.raises(SystemExit):
+        main(["grade", str(tmp_path)])
+    assert problem in capsys.readouterr().err and (tmp_path / "correcao" / BY_HAND).read_bytes() == file
 
 
-def test_a_half_written_answer_is_no_report():
-    for answer in (b"", b"{", b"[1]\n", b"null\n", b'{"mark": 3}\n', b'{"problem"'):
-        assert grading._report("x", 0, answer).problem
-    kept = grading._report("x", 0, b'{"mark": ["softmax", "certo", ""]}\n{"ma')
-    assert kept.marks == [Mark("softmax", RIGHT)] and kept.problem
-    assert grading._report("x", 0, b'{"problem": ""}\n') == Report("x", [])
+@pytest.mark.parametrize(
+    ("path", "who"),
+    [
+        ("ana/01_masking.ipynb", "ana"),
+        ("Ana Lima_123_assignsubmission_file_/x/02_mlm.ipynb", "Ana Lima_123_assignsubmission_file_"),
+        ("ana_lima_01_masking.ipynb", "ana_lima"),
+        ("ana.ipynb", "ana"),
+        ("01_masking.ipynb", "01_masking"),
+    ],
+)
+def test_the_folder_or_the_file_says_who(path, who):
+    assert owner(path) == who
 
 
-def test_the_tables_trust_nothing(tmp_path):
-    evil = "<script>alert(1)</script>"
-    reports = [
-        Report(f"{evil}.ipynb", [Mark("softmax", WRONG, evil), Mark(evil, evil)], ""),
-        Report("=1+1", [], "=2"),
-    ]
-    write_html(reports, tmp_path / "t.html")
-    assert {"table", "details"} <= tags(tmp_path / "t.html") and "script" not in tags(tmp_path / "t.html")
-    write_csv(reports, tmp_path / "t.csv")
-    rows = list(csv.reader(io.StringIO((tmp_path / "t.csv").read_text(encoding="utf-8"))))
-    assert rows[-1][0] == "'=1+1" and rows[-1][-1] == "'=2"
-    assert rows[1][1:3] == ["1", "Uma softmax que não estoura"]
+def test_the_best_of_two_notebooks_counts():
+    reports = [Report(f"ana/{i}.ipynb", [Mark("softmax", s)]) for i, s in enumerate((WRONG, RIGHT, TO_DO))]
+    assert pupils(reports)[0].marks["softmax"].status == RIGHT
+
+
+EVIL = "<script>alert(1)</script>"
+
+
+def test_the_pages_and_tables_trust_nothing():
+    names = [EVIL, "=1+1", "a\nb", b"latin-\xe7".decode(errors="surrogateescape"), "a/../b", "A", "a"]
+    mark = Mark("softmax", WRONG, EVIL, "valor")
+    class_ = pupils([Report(f"{name}.ipynb", [mark], EVIL) for name in names])
+    pages = file_names(class_)
+    assert len({page.lower() for page in pages.values()}) == len(class_)
+    assert all(set(page) & set("/\\:\n<>|") == set() for page in pages.values())
+    for page in (class_page(class_, {}, pages), *(student_page(p, [], {}) for p in class_)):
+        assert "script" not in {tag.name for tag in BeautifulSoup(page, "html.parser").find_all()}
+    evil = ["=1+1", "+1", "-1", "@a", "\t=1", " =1", "'=1", "'texto", 'plain; "x"']
+    written = csv_of([["estudante", "questão", "pontos", "comentário"], *[[e, e, "", e] for e in evil]])
+    assert b"\n=" not in written and b";=" not in written and written.count(b"'=1+1") == 3
+    assert [key[0] for key in hands_from(written)] == evil
 
 
 @pytest.mark.parametrize("arguments", [["grade", "nowhere"], ["grade", "."], ["grade"], []])
@@ -304,11 +286,30 @@ def test_bad_arguments_end_in_one_sentence(tmp_path, monkeypatch, capsys, argume
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as leaving:
         main(arguments)
-    assert leaving.value.code == 2 and "error:" in capsys.readouterr().err
+    assert leaving.value.code == 2 and "erro:" in capsys.readouterr().err
 
 
-def test_the_open_answer_is_found_by_its_cell():
-    notebook = [{"id": "ex-01-7-resposta", "kind": "markdown", "source": "texto"}]
-    marks = {m.exercise: m for m in grade_cells(notebook)}
-    assert marks["open_masking"] == Mark("open_masking", TO_READ, "texto")
-    assert marks["softmax"].status == NOT_FOUND
+def test_without_bubblewrap_the_teacher_is_told_what_to_do(tmp_path, monkeypatch, capsys):
+    write(filled(), tmp_path / "ana.ipynb")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit):
+        main(["grade", str(tmp_path)])
+    told = capsys.readouterr().err
+    assert "apt-get install bubblewrap" in told and "--unsafe" in told and "permissões" in told
+
+
+def test_a_sandbox_that_cannot_be_made_is_named(tmp_path, monkeypatch):
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho bwrap: No permissions to create namespace >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda name: str(broken))
+    with pytest.raises(Exception, match=r"No permissions to create namespace.*--unsafe"), Sandbox():
+        pass
+
+
+@pytest.mark.slow
+def test_unsafe_grades_without_a_sandbox(tmp_path):
+    write(filled(), tmp_path / "ana.ipynb")
+    assert main(["grade", str(tmp_path), "--unsafe"]) == 0
+    (ana,) = table(tmp_path / "correcao" / "notas.csv")
+    assert ana["Total"] == "6"

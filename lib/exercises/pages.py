@@ -1,0 +1,114 @@
+"""The pages of a grading: one for each student, and one for the class with what it got wrong most.
+
+Nothing of a notebook is markup here.
+"""
+
+import html
+import re
+from collections import Counter
+
+from lib.exercises.answers import NOT_FOUND, TO_READ
+from lib.exercises.catalogue import Exercise, general_mistakes
+from lib.exercises.classes import PROJECT, Hand, Hands, Pupil, asked_of, number, title, total
+from lib.exercises.student import RIGHT
+
+STYLE = """
+:root { color-scheme: light dark }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% }
+th, td { border: 1px solid #8888; padding: .3rem .6rem; text-align: left; vertical-align: top }
+pre { white-space: pre-wrap; margin: .3rem 0 }
+"""
+Cell = tuple[str, str]  # how it is marked up, and its text
+
+
+def file_names(class_: list[Pupil]) -> dict[str, str]:
+    """For each student the name of a page that every system accepts, different from all others'."""
+    found: dict[str, str] = {}
+    for pupil in class_:
+        plain = re.sub(r"[^\w-]+", "_", pupil.name.encode("utf-8", "replace").decode())[:80] or "_"
+        taken, name, i = {n.lower() for n in found.values()}, plain, 2
+        while f"{name}.html".lower() in taken:
+            name, i = f"{plain}-{i}", i + 1
+        found[pupil.name] = f"{name}.html"
+    return found
+
+
+def student_page(pupil: Pupil, asked: list[Exercise], hands: Hands) -> str:
+    """Each exercise with its points, the mistake and its hint, and what the teacher wrote."""
+    body = "".join(f"<p>{html.escape(problem)}</p>" for problem in pupil.problems)
+    for chapter in sorted({e.chapter for e in asked}):
+        rows, of_chapter = [], [e for e in asked if e.chapter == chapter]
+        for e in of_chapter:
+            mark, hand = pupil.marks.get(e.name), hands.get((pupil.name, title(e)), Hand())
+            said = "\n\n".join(
+                filter(None, (mark.detail if mark else "", hand.comment and f"✎ {hand.comment}"))
+            )
+            status = mark.status if mark else NOT_FOUND
+            if status == TO_READ and hand.points is not None:
+                status = "lida"
+            rows.append(
+                [("td", title(e)), ("td", status), ("td", number(pupil.points(e, hands))), ("pre", said)]
+            )
+        points = number(total([pupil.points(e, hands) for e in of_chapter]))
+        body += f"<h2>Capítulo {chapter}: {points} pontos</h2>"
+        body += _table(("exercício", "situação", "pontos", "comentário"), rows)
+    project = hands.get((pupil.name, PROJECT), Hand())
+    if project.points is not None or project.comment:
+        body += (
+            f"<h2>{PROJECT}: {number(project.points)} pontos</h2><pre>{html.escape(project.comment)}</pre>"
+        )
+    return _page(pupil.name, body)
+
+
+def class_page(class_: list[Pupil], hands: Hands, links: dict[str, str]) -> str:
+    """The students with their totals, and the exercises from the one most missed on."""
+    asked = asked_of(class_)
+    people = []
+    for pupil in class_:
+        project = hands.get((pupil.name, PROJECT), Hand()).points
+        points = total([*(pupil.points(e, hands) for e in asked), project])
+        people.append(
+            [(links[pupil.name], pupil.name), ("td", number(points)), ("td", "; ".join(pupil.problems))]
+        )
+    missed = []
+    for e in (e for e in asked if e.answer):
+        marks = [pupil.marks[e.name] for pupil in class_ if e.name in pupil.marks]
+        right = sum(mark.status == RIGHT for mark in marks)
+        mistakes = Counter(mark.mistake for mark in marks if mark.mistake).most_common(1)
+        hints = general_mistakes() | e.mistakes
+        common = f"{hints[mistakes[0][0]]} ({mistakes[0][1]} de {len(marks)})" if mistakes else ""
+        missed.append(
+            (len(marks) - right, [("td", title(e)), ("td", f"{right} de {len(marks)}"), ("td", common)])
+        )
+    missed.sort(key=lambda row: -row[0])
+    return _page(
+        "Correção da turma",
+        _table(("estudante", "pontos", "observações"), people)
+        + "<h2>O que a turma mais errou</h2>"
+        + _table(("exercício", "certos", "engano mais comum"), [row for _, row in missed]),
+    )
+
+
+def _page(heading: str, body: str) -> str:
+    heading = html.escape(heading)
+    return (
+        f'<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>{heading}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>'
+        f"<h1>{heading}</h1>{body}</main></body></html>\n"
+    )
+
+
+def _table(head: tuple[str, ...], rows: list[list[Cell]]) -> str:
+    columns = "".join(f'<th scope="col">{name}</th>' for name in head)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(cell: Cell) -> str:
+    how, text = cell[0], html.escape(cell[1])
+    if how == "td":
+        return f"<td>{text}</td>"
+    return (
+        f"<td><pre>{text}</pre></td>" if how == "pre" else f'<td><a href="{html.escape(how)}">{text}</a></td>'
+    )
