@@ -189,6 +189,7 @@ def test(*arguments):
     """prove the book: lint, types, every test, every notebook executed once and compared"""
     side_by_side("book", "lint")
     module("tools.find_browser")
+    module("tools.find_sandbox")
     pytest("tests", *NOTEBOOKS, *arguments)
 
 

@@ -21,15 +21,15 @@ def find() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
-def apt_install(apt: str) -> None:
-    """Install Debian's own Chromium; what apt says is shown only if it fails."""
-    step("installing Chromium with apt-get")
+def apt_install(apt: str, package: str = "chromium") -> None:
+    """Install a package of Debian's; what apt says is shown only if it fails."""
+    step(f"installing {package} with apt-get")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", "chromium"]):
+    for arguments in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", package]):
         done = subprocess.run([apt, *arguments], env=environment, text=True, capture_output=True)
         if done.returncode and "install" in arguments:
             reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            fail(f"apt-get could not install Chromium ({reason}): {INSTALL}")
+            fail(f"apt-get could not install {package} ({reason}): install it and run make again.")
 
 
 def ensure() -> str:

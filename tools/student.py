@@ -1,17 +1,42 @@
-"""Write clean notebooks for students: the chapters without the solutions of their exercises.
+"""Write a folder for students that works by itself: the chapters' exercises without solutions, and `lib`.
 
 Usage: .venv/bin/python -m tools.student [--into FOLDER]   (`make student`)
 
-Only the cells with a solution go. The stubs and their stored outputs stay, so that the notebooks pass nbval.
+Of the notebooks only the cells with a solution go. The stubs and their stored outputs stay, so that the
+notebooks pass nbval. Of `lib` the solutions go, but for those that a checker itself compares with.
 """
 
 import argparse
+import ast
+import re
+import shutil
 from pathlib import Path
 
 import nbformat
 
 from tools.console import ROOT, fail, step
 from tools.insert_exercises import FILES, prefix
+
+REQUIREMENTS = ("requirements.txt", "requirements-data.txt")
+SOLUTION = re.compile(r"(?ms)^solution = (?:(\"\"\"|\'\'\').*?\1|.*?)\n")
+FOLDED = re.compile(r"\s+Há dicas em dois níveis,\s+e a solução vem dobrada; tente antes de abrir\.")
+UNFOLDED = """ Há dicas em dois níveis.
+
+A resposta se escreve com Python e torch: na correção, as funções de `lib` não estão à mão."""
+READ_ME = """\
+# Exercícios de Do mascaramento ao BERT
+
+Esta pasta se basta: os cadernos, o pacote `lib` que eles usam e a lista do que instalar. No Linux, com Python
+3.11 ou mais novo, abra um terminal nesta pasta e escreva:
+
+    python3 -m venv .venv
+    .venv/bin/pip install -r requirements.txt
+    .venv/bin/pip install --no-deps -r requirements-data.txt
+    .venv/bin/jupyter lab
+
+Complete cada resposta onde está `...  # sua vez` e execute a célula: o verificador responde. Devolva os
+cadernos com os nomes que eles têm, em uma pasta com o seu nome.
+"""
 
 
 def without_solutions(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.NotebookNode:
@@ -20,7 +45,25 @@ def without_solutions(notebook: nbformat.NotebookNode, chapter: int) -> nbformat
     if not solutions:
         raise ValueError(f"chapter {chapter} has no exercises: run `python -m tools.insert_exercises` first")
     notebook.cells = [cell for cell in notebook.cells if cell not in solutions]
+    for cell in (cell for cell in notebook.cells if cell.id == f"{prefix(chapter)}inicio"):
+        cell.source = FOLDED.sub(UNFOLDED, cell.source)
     return notebook
+
+
+def copy_lib(folder: Path) -> None:
+    """The package, without the solutions of the exercises."""
+    shutil.copytree(ROOT / "lib", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    exercises = folder / "exercises"
+    for text in (exercises / "texts").glob("chapter_*.toml"):
+        text.write_text(SOLUTION.sub("", text.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (exercises / "solutions").glob("chapter_*.py"):
+        checker = ast.parse((exercises / path.name).read_text(encoding="utf-8"))
+        imports = [node for node in ast.walk(checker) if isinstance(node, ast.ImportFrom)]
+        solutions = [node for node in imports if (node.module or "").startswith("lib.exercises.solutions")]
+        used = {alias.name for node in solutions for alias in node.names}
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree.body = [n for n in tree.body if not isinstance(n, ast.FunctionDef) or n.name in used]
+        path.write_text(ast.unparse(tree) + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,6 +80,11 @@ def main(arguments: list[str] | None = None) -> None:
             fail(f"{path.name}: {problem}.")
         (folder / path.name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
         step(f"{folder / path.name}")
+    copy_lib(folder / "lib")
+    for name in REQUIREMENTS:
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "LEIAME.md").write_text(READ_ME, encoding="utf-8")
+    step(f"{folder}: lib, {', '.join(REQUIREMENTS)} and LEIAME.md")
 
 
 if __name__ == "__main__":

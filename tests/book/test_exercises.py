@@ -1,5 +1,8 @@
 """The exercises in the notebooks are the catalogue's; student notebooks are whole without the solutions."""
 
+import subprocess
+import sys
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -96,6 +99,34 @@ def test_a_student_notebook_is_its_chapter_without_the_solutions(chapter, for_st
     text = "".join(c.source for c in given)
     shown = [e.solution_code() for e in exercises(chapter) if e.kind == CODE]
     assert "{solution}" not in text and not any(code in text for code in shown)
+
+
+RUN = """
+import lib, nbformat, sys
+assert lib.__file__.startswith(sys.argv[1]), lib.__file__
+for path in sys.argv[2:]:
+    names = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and cell.id.startswith("ex-"):
+            exec(cell.source, names)
+"""
+
+
+@pytest.mark.slow
+def test_the_folder_for_students_works_by_itself(for_students):
+    """Its own `lib` runs the exercises of its notebooks; no solution is left but those that checkers need."""
+    notebooks = sorted(for_students.glob("*.ipynb"))
+    command = [sys.executable, "-c", RUN, str(for_students), *map(str, notebooks)]
+    done = subprocess.run(command, cwd=for_students, text=True, capture_output=True, timeout=120)
+    checked = [e for e in all_exercises() if e.kind != OPEN]
+    assert done.returncode == 0 and done.stdout.count("✎ Sua vez") == len(checked), done.stderr
+    everything = "".join(p.read_text(encoding="utf-8") for p in for_students.rglob("*.py"))
+    solved = [e.answer for e in checked if e.kind == CODE and f"def {e.answer}(" in everything]
+    assert solved == ["marcar_trechos"]
+    assert "solução vem dobrada" not in "".join(p.read_text(encoding="utf-8") for p in notebooks)
+    assert {"LEIAME.md", "requirements.txt", "requirements-data.txt"} <= {
+        p.name for p in for_students.iterdir()
+    }
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -317,7 +317,7 @@ def test_a_missing_browser_gets_a_sentence(tmp_path, monkeypatch):
 def test_a_failing_apt_gets_a_sentence(tmp_path, monkeypatch):
     apt = program(tmp_path / "apt-get", "echo 'E: Unable to locate package chromium' >&2\nexit 100")
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-    with pytest.raises(SystemExit, match=r"apt-get could not install Chromium \(E: Unable to locate"):
+    with pytest.raises(SystemExit, match=r"apt-get could not install chromium \(E: Unable to locate"):
         find_browser.apt_install(str(apt))
 
 
