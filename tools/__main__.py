@@ -180,7 +180,12 @@ def check():
 @command(VENDOR, PAGE_MODEL, FOR_TESTS)
 def quick(*arguments):
     """the quick tests alone"""
-    selection = ("tests", "-m", "not browser and not book and not slow", "--hypothesis-profile=quick")
+    selection = (
+        "tests",
+        "-m",
+        "not browser and not book and not slow and not exhaustive",
+        "--hypothesis-profile=quick",
+    )
     pytest(*selection, *arguments, jobs="2")
 
 
@@ -190,7 +195,13 @@ def test(*arguments):
     side_by_side("book", "lint")
     module("tools.find_browser")
     module("tools.find_sandbox")
-    pytest("tests", *NOTEBOOKS, *arguments)
+    pytest("tests", *NOTEBOOKS, "-m", "not exhaustive", *arguments)
+
+
+@command(VENDOR, PAGE_MODEL, FOR_TESTS)
+def exhaustive(*arguments):
+    """what the tests try a part of, tried whole: every mutant, other days"""
+    pytest("tests", "-m", "exhaustive", *arguments)
 
 
 @command(ENVIRONMENT)

@@ -182,7 +182,8 @@ def test_a_changed_package_is_refused_and_the_old_folder_kept(packed, tmp_path, 
 def test_what_only_tests_need_is_fetched_when_they_ask(tmp_path, monkeypatch):
     fetched = []
     monkeypatch.setattr(fetch_vendor, "fetch", lambda package, *_: fetched.append(package["name"]))
-    monkeypatch.setattr(fetch_vendor, "bundle", lambda *_: None)
+    for made_of_them in ("bundle", "subset_fonts"):
+        monkeypatch.setattr(fetch_vendor, made_of_them, lambda *_: None)
     every = {package["name"] for package in fetch_vendor.read_manifest(ROOT / "tools" / "vendor.toml")}
     fetch_vendor.main(["--tests", "--into", str(tmp_path)])
     tests, fetched[:] = set(fetched), []

@@ -199,7 +199,7 @@ def test_the_distance_to_the_floor_depends_on_the_whole_training():
     assert {
         *("lib.attention:fused_attention:0", "lib.encoder:Encoder:0", "lib.training.optimizers:Muon:0"),
         *("lib.corpus.grammar:Grammar:0", "lib.corpus.lexicon:TOPICS:0", "lib.corpus.portuguese:build:0"),
-        *("benchmarks.floor:BUDGET:0", "benchmarks.floor:MLM:0", "lib::0"),
+        *("benchmarks.floor:BUDGET:0", "lib.training.recipes:FLOOR:0", "lib::0"),
     } <= reached.keys()
     assert not [place for place in reached if place.startswith(("lib.widgets", "lib.exercises", "lib.plots"))]
     assert "benchmarks.floor:CAUSAL:0" not in reached, "the other model's recipe"

@@ -35,6 +35,7 @@ from lib.training.recipes import PLANS
 from lib.weights import load
 from tests.lib.commands.conftest import TEXT
 from tests.toy import TOY_TEXT
+from tools.__main__ import MODELS
 from tools.console import ROOT
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -393,8 +394,7 @@ def test_no_option_begins_one_of_torchruns():
 @pytest.mark.parametrize("name", ["masked", "pairs"])
 def test_make_model_trains_what_is_committed(name):
     """The same objective, architecture and words; the weights themselves take minutes."""
-    recipe = re.search(rf"-m lib treinar (.*--pasta _build/runs/{name})\n", (ROOT / "Makefile").read_text())
-    options = train.parse(recipe[1].split())
+    options = train.parse([*MODELS[name], "--pasta", name])
     settings = train.decided(options, data := material(options))
     model, tokenizer = load(ROOT / "lib" / "models" / name)
     assert type(model) is OBJECTIVES[options.objective].kind and options.half

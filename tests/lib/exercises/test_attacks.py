@@ -269,11 +269,12 @@ def fingerprint(*folders):
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_gains_nothing_and_the_next_student_is_unaffected(name, sandbox, monkeypatch):
-    monkeypatch.setattr(answers, "CELL_SECONDS", 5.0)
-    monkeypatch.setattr("lib.exercises.student.SECONDS", 5.0)
     before = fingerprint(ROOT / "lib" / "exercises")
     started = time.monotonic()
-    assert right(blank(f"ROOT = {str(ROOT)!r}\n{ATTACKS[name]}"), sandbox) == 0
+    with monkeypatch.context() as impatient:
+        impatient.setattr(answers, "CELL_SECONDS", 2.0)
+        impatient.setattr("lib.exercises.student.SECONDS", 2.0)
+        assert right(blank(f"ROOT = {str(ROOT)!r}\n{ATTACKS[name]}"), sandbox) == 0
     assert time.monotonic() - started < 120
     deadline = time.monotonic() + 20
     while left_over(sandbox):

@@ -71,7 +71,7 @@ def test_wrong_answers_get_the_right_hint_and_right_ones_pass(exercise):
     assert all(len(v.text) < 1500 for v in found), "a message stays small"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("exercise", IN_CODE, ids=by_name)
 def test_the_inputs_of_another_day_lead_to_the_same_verdicts(exercise, monkeypatch):
     wrong, right = answers(exercise)

@@ -166,7 +166,9 @@ def _judged(exercise, mutant):
     return differs, differs and checker_of(exercise).verdict(mutant, seconds=4).status == WRONG
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["few", "all"])
+@pytest.mark.parametrize(
+    "whole", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["few", "all"]
+)
 def test_mutants_that_behave_differently_are_rejected(whole, monkeypatch, capsys):
     monkeypatch.setattr(trials, "today", lambda: datetime.date(2026, 1, 1))
     different, survived = 0, set()
