@@ -33,7 +33,7 @@ OPTIONS = {
     "benchmarks.frames": ["--times", "2"],
 }
 # Tables whose code has changed since: each is to be measured anew, on a quiet machine, and leaves this list.
-UNMEASURED = {"results", "floor", "porttinari", "portability", "scaling"}
+UNMEASURED = {"floor", "porttinari", "portability"}
 SKIPPED = {name: [pytest.mark.skip(f"not measured yet: run {REPORTS[name].command}")] for name in UNMEASURED}
 every_report = pytest.mark.parametrize(
     "report", [pytest.param(report, id=name, marks=SKIPPED.get(name, [])) for name, report in REPORTS.items()]
