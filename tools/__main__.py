@@ -116,7 +116,7 @@ PAGE_MODEL = Made(
 )
 BOOK = Made(
     "_build/.built",
-    ("book/**/*", "_config.yml", "_toc.yml", "tools/build_book.py"),
+    ("book/**/*", "_config.yml", "_toc.yml", "tools/build_book.py", "tools/notices.*"),
     lambda: module("tools.build_book"),
     [VENDOR, PAGE_MODEL],
 )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools import notices
 from tools.console import ROOT, fail, plain, step
 from tools.environment import program
 
@@ -61,6 +62,7 @@ def main() -> None:
     build(fresh)
     # Jupyter Book's own redirection has neither a language nor an icon nor a link.
     shutil.copyfile(ROOT / "book" / "_templates" / "index.html", html / "index.html")
+    notices.write(html)
     if compare:
         if other := differences(html, BUILD / "html"):
             fail(f"two builds differ in {', '.join(other[:5])} ({len(other)} files): see _build/fresh.")
