@@ -16,6 +16,7 @@ from nbformat.v4 import new_notebook
 
 from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, Exercise, exercises
 from lib.exercises.student import checker_of
+from lib.files import write_atomically
 from tools.console import step
 from tools.insert_exercises import FILES, cells, prefix
 from tools.student import without_solutions
@@ -60,10 +61,9 @@ def main(arguments: list[str] | None = None) -> None:
     draw = random.Random(0)
     for i in range(1, options.students + 1):
         folder = options.folder / f"estudante-{i:03}"
-        folder.mkdir(parents=True, exist_ok=True)
         for chapter in options.chapters:
             text = nbformat.writes(filled(chapter, draw)) + "\n"
-            (folder / FILES[chapter].name).write_text(text, encoding="utf-8")
+            write_atomically(folder / FILES[chapter].name, text)
     step(f"{options.students} students in {options.folder}")
 
 

@@ -15,6 +15,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 
+from lib.files import write_atomically
 from tools.console import ROOT, fail, step
 from tools.fetch_vendor import TESTS, check_hash, find_program, pack, read_manifest
 from tools.setup_venv import requirement_lines
@@ -60,9 +61,9 @@ DATA = {
     ),
     "dante-corpora": (
         "Porttinari-base (Pardo et al., 2021; Duran et al., 2023), CC BY 4.0, com textos da Folha de São "
-        "Paulo. PetroGold (de Souza e Freitas, 2022), CC BY-SA 4.0. O livro cita frases e mostra contas; as "
-        "contrações que a anotação separa (“de a”) voltam à forma escrita (“da”). O pacote é do projeto "
-        "DANTE, sob a licença MIT."
+        "Paulo: o livro cita frases e mostra contas; as contrações que a anotação separa (“de a”) voltam "
+        "à forma escrita (“da”). PetroGold (de Souza e Freitas, 2022), CC BY-SA 4.0: o livro mostra contas. "
+        "O pacote que traz os dois é do projeto DANTE, sob a licença MIT."
     ),
 }
 HEAD = """<!DOCTYPE html>
@@ -146,7 +147,7 @@ def take() -> None:
         "holders": {title: list(specs) for title, specs in held.items()},
         "notices": [{"packages": titles, "text": text} for text, titles in texts.items()],
     }
-    TAKEN.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_atomically(TAKEN, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     step(f"{TAKEN.name}: {len(wanted)} packages, {len(texts)} texts")
 
 
@@ -220,7 +221,7 @@ def write(book: Path) -> None:
     )
     page += "".join(f"<p>{html.escape(DATA[name])}</p>\n" for name in sorted(data))
     page += section("Os pacotes que os trazem", grouped(data)) + "</main></body></html>\n"
-    (book / PAGE).write_text(page, encoding="utf-8")
+    write_atomically(book / PAGE, page)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from lib.files import write_atomically
 from tools.console import ROOT, fail, plain, step
 from tools.setup_venv import install, requirement_lines
 
@@ -200,7 +201,7 @@ def keep(combinations: list[dict], uv: str) -> None:
         "sha256": fingerprints(),
         "combinations": combinations,
     }
-    (ROOT / RESULT).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_atomically(ROOT / RESULT, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def fetch_uv(folder: str) -> str:
