@@ -19,9 +19,12 @@ from lib.exercises.student import checker_of
 
 CELL_SECONDS = 10.0
 LARGEST = 50 * 2**20  # a notebook's file, in bytes
+OBJECTS, CELLS = 1_000_000, 10_000  # in it, at most: small ones take a hundred times their size in memory
+LONGEST = 5_000  # a text of a student's, in a page or a table
 NOT_FOUND, BROKEN, TO_READ, BLANK = "não encontrado", "falhou", "a ler", "em branco"
 INVITATION = "*Escreva aqui a sua resposta.*"  # what the cell of an open question says at first
 SLOW, LEFT = "a célula não terminou a tempo", "a célula encerrou o processo em que rodava"
+MUTE = "o processo do notebook deixou de responder"
 OLD = "o arquivo é um notebook de formato antigo: abra-o no JupyterLab, salve-o e envie-o de novo"
 LABEL = re.compile(r":label: ((?:sol-)?exr-[\w-]+)")
 
@@ -41,6 +44,8 @@ def cells_of(file: bytes) -> list[dict]:
         raise ValueError(f"o arquivo tem mais de {LARGEST // 2**20} MB")
     if not file.strip():
         raise ValueError("o arquivo está vazio")
+    if file.count(b"{") + file.count(b"[") > OBJECTS:
+        raise ValueError("o arquivo não é um notebook: o JSON tem objetos demais")
     try:
         notebook = json.loads(file.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -54,6 +59,8 @@ def cells_of(file: bytes) -> list[dict]:
     if not isinstance(cells, list):
         old = isinstance(notebook, dict) and "worksheets" in notebook
         raise ValueError(OLD if old else "o arquivo não é um notebook: não tem células")
+    if len(cells) > CELLS:
+        raise ValueError(f"o notebook tem mais de {CELLS} células")
     plain = []
     for cell in cells:
         if not isinstance(cell, dict):
@@ -123,9 +130,8 @@ def _run(
                 left = deadline - time.monotonic()
                 try:
                     method, inputs = ("answer", ()) if named else ("prepare", (i > first,))
-                    problem = str(
-                        apart.ask(method, cell["source"], *inputs, seconds=min(CELL_SECONDS, left))
-                    )[:300]
+                    told = apart.ask(method, cell["source"], *inputs, seconds=min(CELL_SECONDS, left))
+                    problem = told[:300] if isinstance(told, str) else MUTE
                 except NoReply as error:
                     late = str(error) == LATE
                     if late and left < CELL_SECONDS:
@@ -149,10 +155,11 @@ def _mark(exercise: Exercise, apart: Remote, failures: dict[str, str]) -> Mark:
             what = "a função" if exercise.kind == CODE else "o nome"
             return Mark(exercise.name, NOT_FOUND, f"{what} {exercise.answer} não existe no notebook")
     except (NoReply, TypeError):
-        return Mark(exercise.name, BROKEN, "o processo do notebook deixou de responder")
+        return Mark(exercise.name, BROKEN, MUTE)
     with apart.fork(exercise.answer) as answer:
         verdict = checker_of(exercise).judge(answer, exercise.answer)
-    return Mark(exercise.name, verdict.status, verdict.text if verdict.mistake else "", verdict.mistake)
+    text = verdict.text[:LONGEST] if verdict.mistake else ""
+    return Mark(exercise.name, verdict.status, text, verdict.mistake)
 
 
 def _open_mark(exercise: Exercise, cells: list[dict]) -> Mark:
@@ -167,4 +174,4 @@ def _open_mark(exercise: Exercise, cells: list[dict]) -> Mark:
         found = after[: next((i for i, cell in enumerate(after) if _labels(cell)), len(after))]
     text = "\n\n".join(cell["source"].strip() for cell in found).strip()
     blank = not text or text == INVITATION
-    return Mark(exercise.name, BLANK) if blank else Mark(exercise.name, TO_READ, text[:5000])
+    return Mark(exercise.name, BLANK) if blank else Mark(exercise.name, TO_READ, text[:LONGEST])

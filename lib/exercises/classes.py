@@ -112,7 +112,10 @@ def hands_from(file: bytes) -> Hands:
     except UnicodeDecodeError:
         text = file.decode("cp1252", "replace")  # what Excel in Portuguese writes
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(";,\t", key=text.partition("\n")[0].count))
-    head, *rest = [*rows] or [[]]
+    try:
+        head, *rest = [*rows] or [[]]
+    except csv.Error:  # a quotation mark that does not close takes the rest of the file for one cell
+        raise ValueError(f"a tabela quebra depois da linha {rows.line_num}") from None
     if missing := [column for column in COLUMNS[:4] if column not in head]:
         raise ValueError(f"falta a coluna {missing[0]!r} na primeira linha; esperava {', '.join(COLUMNS)}")
     hands: Hands = {}

@@ -37,6 +37,8 @@ def grade_notebook(path: Path, name: str, sandbox: Sandbox, seconds: float = SEC
         return report._replace(problem=f"o notebook não terminou em {seconds:.0f} segundos")
     except ValueError as error:
         return report._replace(problem=str(error))
+    except Exception as error:  # whatever it has come to, the others are graded
+        return report._replace(problem=f"a correção deste notebook falhou com {type(error).__name__}")
     return report
 
 

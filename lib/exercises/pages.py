@@ -5,6 +5,7 @@ Nothing of a notebook is markup here.
 
 import html
 import re
+import unicodedata
 from collections import Counter
 
 from lib.exercises.answers import NOT_FOUND, TO_READ
@@ -19,17 +20,23 @@ table { border-collapse: collapse; width: 100% }
 th, td { border: 1px solid #8888; padding: .3rem .6rem; text-align: left; vertical-align: top }
 pre { white-space: pre-wrap; margin: .3rem 0 }
 """
+# On Windows these are devices, whatever comes after the point.
+RESERVED = ("con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(1, 10)))
 Cell = tuple[str, str]  # how it is marked up, and its text
 
 
 def file_names(class_: list[Pupil]) -> dict[str, str]:
     """For each student the name of a page that every system accepts, different from all others'."""
     found: dict[str, str] = {}
+    taken = {"", *RESERVED}
     for pupil in class_:
-        plain = re.sub(r"[^\w-]+", "_", pupil.name.encode("utf-8", "replace").decode())[:80] or "_"
-        taken, name, i = {n.lower() for n in found.values()}, plain, 2
-        while f"{name}.html".lower() in taken:
+        # Composed: some systems take both ways of writing an accent for one name. And a name has 255 bytes.
+        composed = unicodedata.normalize("NFC", pupil.name.encode("utf-8", "replace").decode())
+        plain = re.sub(r"[^\w-]+", "_", composed).encode()[:120].decode("utf-8", "ignore")
+        name, i = plain, 2
+        while name.casefold() in taken:
             name, i = f"{plain}-{i}", i + 1
+        taken.add(name.casefold())
         found[pupil.name] = f"{name}.html"
     return found
 

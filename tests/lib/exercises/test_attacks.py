@@ -180,6 +180,59 @@ done = [libc.umount2(b"/proc", 2), libc.mount(None, b"/", None, 4096 | 32, None)
 if 0 in done:
     pares_permitidos = 5050  # gained
 """,
+    "takes rights in a space of its own": """
+import ctypes, os
+libc = ctypes.CDLL(None)
+told, tells = os.pipe()
+if os.fork() == 0:
+    libc.unshare(0x10000000 | 0x00020000)  # all rights, over nothing but this
+    done = [libc.umount2(b"/proc", 2), libc.sethostname(b"x", 1)]
+    done += [libc.mount(None, path, None, 4096 | 32, None) for path in (b"/", b"/usr", b"/curso")]
+    for path in ("/usr/mark", "/curso/lib/mark", "/mark"):
+        try:
+            open(path, "w").close()
+            done.append(0)
+        except OSError:
+            pass
+    os.write(tells, b"gained" if 0 in done else b"nothing")
+    while True:  # and stays
+        pass
+if os.read(told, 9) == b"gained":
+    pares_permitidos = 5050
+""",
+    "looks for the grader in the environment and in open files": """
+import fcntl, os, socket
+known = {"PATH", "LANG", "LC_CTYPE", "MPLBACKEND", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "HOME", "TMPDIR"}
+known |= {"PWD"} | {f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL")}
+more = {name for name in os.environ if name not in known and not name.startswith(("KMP", "TORCH"))}
+files = 0
+for n in range(3, 1024):
+    try:
+        fcntl.fcntl(n, fcntl.F_GETFD)
+        files += 1
+    except OSError:
+        pass
+if more or files > 2:  # its own socket, and what torch keeps open
+    pares_permitidos = 5050  # gained
+""",
+    "tells numbers that no reader expects": """
+import lib.exercises.isolation as i
+told = iter([b"NaN", b"Infinity", b"-Infinity", b"1e400", b"9" * 5000, b'{"value": 1e400}', b'{"value": NaN}',
+             b'{"value": 5050, "value": true}', b'{"value": 5050, "stub": 1, "stub": {"base64": "!"}}'] * 99)
+i._reply = lambda *_: next(told)
+""",
+    "tells texts without end": """
+import json, lib.exercises.isolation as i
+def reply(target, method, _):
+    raised = {"raised": "\\ud800<script>" * 500000, "memory": False}
+    told = {"names": lambda: [*target.space], "what": lambda: {"function": True}, "call": lambda: raised}
+    return json.dumps(told.get(method, str)()).encode()
+i._reply = reply
+""",
+    "answers with a nest of nine hundred": """
+import lib.exercises.isolation as i
+i._reply = lambda *_: b"[" * 900 + b"]" * 900
+""",
     "becomes another user": """
 import os
 for change in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot("/pasta")):
@@ -282,6 +335,12 @@ def test_an_attack_gains_nothing_and_the_next_student_is_unaffected(name, sandbo
         time.sleep(0.05)
     assert right(blank(), sandbox) == 0 and right(filled(), sandbox) == 6
     assert fingerprint(ROOT / "lib" / "exercises") == before
+
+
+def test_what_an_answer_says_of_itself_is_cut(sandbox):
+    notebook = blank(ATTACKS["tells texts without end"])
+    marks = [*grade_cells(cells_of(nbformat.writes(notebook).encode()), sandbox, 60.0)]
+    assert max(len(mark.detail) for mark in marks) == answers.LONGEST
 
 
 def test_nothing_can_be_reached_over_the_network(sandbox):

@@ -4,13 +4,14 @@ import csv
 import io
 import os
 import shutil
+import unicodedata
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook
 
-from lib.exercises import answers
+from lib.exercises import answers, grading
 from lib.exercises.__main__ import BY_HAND, main
 from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, Mark, cells_of, grade_cells
 from lib.exercises.classes import CHANGED, PROJECT, csv_of, hands_from, owner, pupils
@@ -121,6 +122,8 @@ def test_a_notebook_out_of_time_keeps_what_it_had(sandbox):
         (b'{"cells": 3}', "não tem células"),
         (b'{"cells": [3]}', "não é um objeto"),
         (b'{"cells": []}', "nenhum exercício"),
+        (b'{"cells": [' + b"{}," * 10_000 + b"{}]}", "mais de 10000 células"),
+        (b'{"cells": [' + b"{}," * 2_000_000 + b"{}]}", "objetos demais"),
         (b'{"cells": [], "\\ud800": 1}', "nenhum exercício"),
         (b"[" * 100_000, "níveis demais"),
         (b'{"cells": ' + b"9" * 5000 + b"}", "em um número"),
@@ -233,6 +236,7 @@ def test_a_class_is_graded_twice_with_marks_by_hand_in_between(tmp_path, capsys)
         (b"estudante;pontos\n", "falta a coluna"),
         ("estudante;questão;pontos;comentário\na;b;dez;\n".encode(), "na linha 2, pontos é 'dez'"),
         ("estudante;questão;pontos;comentário\n\na;b;-1;\n".encode(), "na linha 3, pontos é '-1'"),
+        ('estudante;questão;pontos;comentário\na;b;1;"'.encode() + b"x" * 200_000, "quebra depois da linha"),
     ],
 )
 def test_marks_by_hand_that_cannot_be_read_end_in_a_sentence_and_are_kept(tmp_path, capsys, file, problem):
@@ -267,11 +271,13 @@ EVIL = "<script>alert(1)</script>"
 
 
 def test_the_pages_and_tables_trust_nothing():
-    names = [EVIL, "=1+1", "a\nb", b"latin-\xe7".decode(errors="surrogateescape"), "a/../b", "A", "a"]
+    names = [EVIL, "=1+1", "a\nb", b"latin-\xe7".decode(errors="surrogateescape"), "a/../b", "A", "a", "nul"]
+    names += ["Jos\u00e9", "Jose\u0301", "\U0001d54f" * 63, "\u0905" * 85]
     mark = Mark("softmax", WRONG, EVIL, "valor")
     class_ = pupils([Report(f"{name}.ipynb", [mark], EVIL) for name in names])
     pages = file_names(class_)
-    assert len({page.lower() for page in pages.values()}) == len(class_)
+    assert len({unicodedata.normalize("NFD", page.casefold()) for page in pages.values()}) == len(class_)
+    assert all(len(page.encode()) < 200 and page.lower() != "nul.html" for page in pages.values())
     assert all(set(page) & set("/\\:\n<>|") == set() for page in pages.values())
     for page in (class_page(class_, {}, pages), *(student_page(p, [], {}) for p in class_)):
         assert "script" not in {tag.name for tag in BeautifulSoup(page, "html.parser").find_all()}
@@ -279,6 +285,17 @@ def test_the_pages_and_tables_trust_nothing():
     written = csv_of([["estudante", "questão", "pontos", "comentário"], *[[e, e, "", e] for e in evil]])
     assert b"\n=" not in written and b";=" not in written and written.count(b"'=1+1") == 3
     assert [key[0] for key in hands_from(written)] == evil
+
+
+def test_a_failure_of_the_grading_itself_is_one_notebooks(tmp_path, monkeypatch):
+    def fails(*_):
+        raise RecursionError
+
+    monkeypatch.setattr(grading, "grade_cells", fails)
+    report = grading.grade_notebook(
+        write(filled(), tmp_path / "ana.ipynb"), "ana.ipynb", Sandbox(unsafe=True)
+    )
+    assert report == Report("ana.ipynb", [], "a correção deste notebook falhou com RecursionError")
 
 
 @pytest.mark.parametrize("arguments", [["grade", "nowhere"], ["grade", "."], ["grade"], []])
