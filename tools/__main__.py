@@ -218,6 +218,12 @@ def serve(*arguments):
     module("tools.serve", "--port", os.environ.get("PORT", "8000"), *arguments)
 
 
+@command(BOOK, FOR_TESTS)
+def pdf(*arguments):
+    """print the whole book into one PDF"""
+    module("tools.pdf", *arguments)
+
+
 @command(ENVIRONMENT)
 def notebooks(*arguments):
     """execute every notebook in place (byte-identical where nothing changed)"""

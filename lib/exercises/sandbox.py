@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lib.exercises.isolation import Remote
+from lib.exercises.isolation import NoReply, Remote
 from lib.exercises.outline import LIB, write_outline
 
 START_SECONDS = 120.0
@@ -25,6 +25,8 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/etc/ld.so.cac
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 ADVICE = (
     "no Debian e no Ubuntu, instale com apt-get install bubblewrap; fora do Linux, use uma máquina virtual. "
+    "Se está instalada, o sistema talvez a proíba a usuários comuns: o Ubuntu a libera, até a máquina ser "
+    "ligada de novo, com sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0. "
     "Sem ela, o código dos estudantes roda com as suas permissões: pode ler e apagar os seus arquivos, usar "
     "a rede e forjar notas. Se é isso mesmo que você quer, peça com --unsafe."
 )
@@ -65,7 +67,7 @@ class Sandbox:
             )
             theirs.close()
             self.control.settimeout(START_SECONDS)
-            if self.control.recv(1) != b".":
+            if not self._works():
                 self.__exit__()
                 errors.seek(0)
                 why = errors.read().decode(errors="replace").strip().splitlines() or ["sem mensagem"]
@@ -79,6 +81,17 @@ class Sandbox:
         self.process.wait()
         self.control.close()
         self.folder.cleanup()
+
+    def _works(self) -> bool:
+        """Whether the warm process answers, and so does one for a notebook: not every system allows both."""
+        try:
+            if self.control.recv(1) != b".":
+                return False
+            with self.notebook() as first:
+                first.ask("names", seconds=END_SECONDS)
+        except (OSError, NoReply):
+            return False
+        return True
 
     @contextlib.contextmanager
     def notebook(self) -> Iterator[Remote]:

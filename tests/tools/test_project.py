@@ -8,6 +8,7 @@ import yaml
 
 from tools.__main__ import COMMANDS
 from tools.console import ROOT
+from tools.pdf import PDF
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 AUTHORS = "the authors of Do mascaramento ao BERT"
@@ -84,3 +85,6 @@ def test_the_workflow_runs_the_gate_with_the_pythons_that_resolve():
     assert any(step.get("run") == "bash .ci/run" for step in test["steps"])
     first, newest = re.findall(r"Python (3\.\d+) to (3\.\d+)", text("README.md"))[0]
     assert test["strategy"]["matrix"]["python"] == [first, newest]
+    steps = [step for job in workflow["jobs"].values() for step in job.get("steps", ())]
+    asked = {re.split(r" -m tools ", step["run"])[1] for step in steps if " -m tools " in step.get("run", "")}
+    assert asked == {"pdf"} and any(PDF.name in step.get("run", "") for step in steps)

@@ -12,13 +12,15 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook
 
 from lib.exercises import answers, grading
+from lib.exercises import sandbox as sandboxes
 from lib.exercises.__main__ import BY_HAND, main
 from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, Mark, cells_of, grade_cells
 from lib.exercises.classes import CHANGED, PROJECT, csv_of, hands_from, owner, pupils
 from lib.exercises.grading import Report
 from lib.exercises.isolation import NoReply
+from lib.exercises.outline import write_outline
 from lib.exercises.pages import class_page, file_names, student_page
-from lib.exercises.sandbox import Sandbox
+from lib.exercises.sandbox import NoSandbox, Sandbox
 from lib.exercises.student import RIGHT, TO_DO, WRONG
 from tests.lib.exercises.notebooks import answer_cell, filled, needs_bwrap, write
 from tools.insert_exercises import cells
@@ -321,6 +323,20 @@ def test_a_sandbox_that_cannot_be_made_is_named(tmp_path, monkeypatch):
     broken.chmod(0o755)
     monkeypatch.setattr(shutil, "which", lambda name: str(broken))
     with pytest.raises(Exception, match=r"No permissions to create namespace.*--unsafe"), Sandbox():
+        pass
+
+
+@needs_bwrap
+def test_a_sandbox_whose_notebooks_do_not_start_is_named(monkeypatch):
+    """Where the system forbids spaces within spaces, every answer would be taken for broken."""
+
+    def forbidden(folder):
+        write_outline(folder)
+        worker = folder / "lib" / "exercises" / "worker.py"
+        worker.write_text(worker.read_text().replace("NAMESPACES = ", "NAMESPACES = 1 | "))
+
+    monkeypatch.setattr(sandboxes, "write_outline", forbidden)
+    with pytest.raises(NoSandbox, match=r"unshare: .*apparmor_restrict_unprivileged_userns"), Sandbox():
         pass
 
 
