@@ -76,8 +76,8 @@ pre { font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere }
 </style></head><body><main>
 <p><a href="book/intro.html">Do mascaramento ao BERT</a></p>
 <h1>Licenças de terceiros</h1>
-<p>O código deste livro está sob a licença MIT, e o texto e as figuras, sob a CC BY 4.0. Dentro das páginas há
-também trabalho de outras pessoas, que pedem os avisos abaixo.</p>
+<p>O código deste livro está sob a licença MIT; o texto e as figuras, sob a <span lang="en">CC BY 4.0</span>.
+Dentro das páginas há também trabalho de outras pessoas, que pedem os avisos abaixo.</p>
 """
 
 Notices = list[tuple[list[str], str]]  # packages, and the text that they share
@@ -201,9 +201,14 @@ def grouped(names: set[str]) -> Notices:
     return [(titles, text) for text, titles in texts.items()]
 
 
+def in_english(text: str) -> str:
+    """The text as HTML, with the names of licences and models marked as foreign."""
+    return re.sub(r"CC BY(?:-SA)?|all-MiniLM-L6-v2", r'<span lang="en">\g<0></span>', html.escape(text))
+
+
 def section(title: str, notices: Notices) -> str:
     return f"<h2>{title}</h2>\n" + "".join(
-        f"<details><summary>{html.escape(', '.join(titles))}</summary>"
+        f'<details><summary lang="en">{html.escape(", ".join(titles))}</summary>'
         f'<pre lang="en">{html.escape(text)}</pre></details>\n'
         for titles, text in notices
     )
@@ -219,7 +224,7 @@ def write(book: Path) -> None:
     page += (
         "<h2>Pesos e corpora que a instalação traz</h2>\n<p>Não estão nas páginas nem no repositório.</p>\n"
     )
-    page += "".join(f"<p>{html.escape(DATA[name])}</p>\n" for name in sorted(data))
+    page += "".join(f"<p>{in_english(DATA[name])}</p>\n" for name in sorted(data))
     page += section("Os pacotes que os trazem", grouped(data)) + "</main></body></html>\n"
     write_atomically(book / PAGE, page)
 
