@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import yaml
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 from pypdf import PdfReader, PdfWriter
 
 from tools import find_browser
@@ -28,7 +28,10 @@ PAPER = {
     "print_background": True,
     "margin": {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"},
 }
-TALL = {"width": 1000, "height": 30_000}  # all of a page is in sight: what waits to be looked at is drawn
+TALL: ViewportSize = {
+    "width": 1000,
+    "height": 30_000,
+}  # all of a page is in sight: what waits to be looked at is drawn
 STYLE = """
 .bd-header, .bd-header-article, .bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary, .bd-footer,
 .skip-link, .pst-skip-link, .pst-async-banner-revealer, .prev-next-footer, .bd-footer-content,

@@ -24,6 +24,7 @@ from tests.browser.chromium import (
     settle,
     wait_until,
 )
+from tools.notices import PAGE as NOTICES
 from tools.serve import serving
 
 CHAPTER = "book/01_masking.html"
@@ -50,7 +51,8 @@ def compressed(path: Path) -> int:
     return min(len(body), len(gzip.compress(body, 9)))  # fonts and images do not shrink
 
 
-@pytest.fixture(scope="module", params=[page for page in PAGES if page != "index.html"])
+# Neither the page that leads on nor that of the notices has the theme.
+@pytest.fixture(scope="module", params=[page for page in PAGES if page not in ("index.html", NOTICES)])
 def opened(request, browser, book_url, book_dir):
     """One page, opened once for all the tests that look at it, with its name and the weight of its files."""
     with open_page(browser) as tab:
