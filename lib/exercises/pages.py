@@ -18,7 +18,13 @@ STYLE = """
 body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% }
 th, td { border: 1px solid #8888; padding: .3rem .6rem; text-align: left; vertical-align: top }
-pre { white-space: pre-wrap; margin: .3rem 0 }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0 }
+@media (max-width: 40rem) {
+  thead { display: none }
+  tr, td { display: block }
+  tr { margin-bottom: 1.5rem }
+  td::before { content: attr(data-name) ": "; font-weight: bold }
+}
 """
 # On Windows these are devices, whatever comes after the point.
 RESERVED = ("con", "prn", "aux", "nul", *(f"{port}{i}" for port in ("com", "lpt") for i in range(1, 10)))
@@ -108,14 +114,14 @@ def _page(heading: str, body: str) -> str:
 
 def _table(head: tuple[str, ...], rows: list[list[Cell]]) -> str:
     columns = "".join(f'<th scope="col">{name}</th>' for name in head)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(map(_cell, head, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(name: str, cell: Cell) -> str:
     how, text = cell[0], html.escape(cell[1])
-    if how == "td":
-        return f"<td>{text}</td>"
-    return (
-        f"<td><pre>{text}</pre></td>" if how == "pre" else f'<td><a href="{html.escape(how)}">{text}</a></td>'
-    )
+    if how == "pre":
+        text = f"<pre>{text}</pre>"
+    elif how != "td":
+        text = f'<a href="{html.escape(how)}">{text}</a>'
+    return f'<td data-name="{name}">{text}</td>'
