@@ -2,7 +2,7 @@
 
 With teacher forcing each prediction is made from the true words. In use there are none: the model reads what
 it wrote, and a mistake stays in the context. The grammar of the course can tell, exactly, when the words
-written so far have become impossible.
+written so far have become impossible, and which words never stand side by side.
 """
 
 import torch
@@ -42,6 +42,19 @@ def possible_so_far(grammar: Grammar, written: Tensor) -> Tensor:
     return torch.stack(history, 1)
 
 
+def can_follow(grammar: Grammar) -> Tensor:
+    """(V, V): True where, in some sentence of `grammar`, the column's word stands right after the row's.
+
+    In the column of [SEP] are the words that can be the last.
+    """
+    nodes, emits = len(grammar.node_end), grammar.emission > 0  # (C, V)
+    before, after = torch.zeros(2, nodes, len(grammar))
+    before.index_add_(0, grammar.arc_target, emits[grammar.arc_class].float())
+    after.index_add_(0, grammar.arc_source, emits[grammar.arc_class].float())
+    after[:, SEP] = (grammar.node_end > 0).float()
+    return before.T @ after > 0
+
+
 @torch.no_grad()
 def impossible_mass(model: CausalLM, grammar: Grammar, sentences: Tensor) -> Tensor:
     """The probability that `model` gives to impossible next words, at each position with a true left context.
@@ -49,9 +62,33 @@ def impossible_mass(model: CausalLM, grammar: Grammar, sentences: Tensor) -> Ten
     `sentences` is (B, N), rows of words padded with [PAD]; the result is a vector over their positions,
     end of the sentence included.
     """
-    first = torch.full((len(sentences), 1), CLS)
-    p = model(torch.cat([first, sentences], 1)).softmax(-1)  # (B, N+1, V)
+    p = _next_words(model, sentences)  # (B, N+1, V)
     exact = next_word(grammar, sentences)  # (B, N+1, V)
     lengths = (sentences != PAD).sum(1)
     real = torch.arange(p.shape[1])[None, :] <= lengths[:, None]  # (B, N+1)
     return (p * (exact == 0)).sum(-1)[real]
+
+
+@torch.no_grad()
+def exposure(model: CausalLM, grammar: Grammar, truth: Tensor, written: Tensor) -> tuple[Tensor, Tensor]:
+    """The mean error in contexts that `model` itself made impossible, and in true ones that end as they do.
+
+    No continuation of an impossible context is right, so the error is one that every context has: the
+    probability of the words that never stand right after the last one read, in any sentence of `grammar`.
+    Each spoilt context is held against the mean of the true contexts that end in its last word; the two
+    differ in what was read before it. A last word that `truth` lacks is left out.
+    """
+    never = ~can_follow(grammar)
+    own, true = ((_next_words(model, rows)[:, 1:] * never[rows]).sum(-1) for rows in (written, truth))
+    spoilt = ~possible_so_far(grammar, written) & (written != PAD) & (written != SEP)
+    words, last = truth[truth != PAD], written[spoilt]
+    count = words.bincount(minlength=len(grammar))
+    mean = words.bincount(true[truth != PAD], minlength=len(grammar)) / count  # (V,), nan where there is none
+    paired = count[last] > 0
+    return own[spoilt][paired].mean(), mean[last[paired]].mean()
+
+
+def _next_words(model: CausalLM, sentences: Tensor) -> Tensor:
+    """What `model` expects next at [CLS] and after each word, (B, N+1, V)."""
+    first = torch.full((len(sentences), 1), CLS)
+    return model(torch.cat([first, sentences], 1)).softmax(-1)
