@@ -20,6 +20,9 @@ CHAPTERS = {
     "00_before": {"page_model", "quiz"},
     "01_masking": {"mask_explorer", "quiz"},
     "02_mlm": {"mlm_corruption", "page_model", "quiz"},
+    "02_training": {"quiz"},
+    "02_next_sentence": {"quiz"},
+    "02_context": {"quiz"},
     "03_bert_encoders": {"mask_explorer", "quiz"},
     "03_bert_block": {"quiz"},
     "03_subwords": {"wordpiece_steps", "quiz"},
@@ -27,6 +30,9 @@ CHAPTERS = {
     "03_attention": {"real_attention", "quiz"},
     "04_cross_entropy": {"cross_entropy_bars", "quiz"},
     "05_encoder_only": {"sense_space", "quiz"},
+    "05_fine_tuning": {"quiz"},
+    "05_variants": {"quiz"},
+    "05_geometry": {"quiz"},
 }
 # The rest of each page, at the same widths and in the same themes, is judged by tests/browser/test_pages.py.
 # Using a widget changes nothing there, and axe would weigh its thousands of elements again.
