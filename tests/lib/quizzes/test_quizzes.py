@@ -27,7 +27,7 @@ BY_HAND = [
     ("01", "A segunda linha", "0,818"),  # e^2 / (e^0.5 + e^2)
     ("01", "por zero", "0,119"),  # 1 / (e^2 + 1)
     ("01", "posição 3", "As das posições 3, 4 e 5."),
-    ("01", "o gato dorme", "0,000 nats"),  # ln 2 - ln 2
+    ("01", "o gato dorme", "0,000 nat"),  # ln 2 - ln 2
     ("01", "2048 tokens", "16 MiB"),
     ("02", "segundo token", "0,40"),
     ("02", "Que fração de *todos*", "32%"),
