@@ -91,6 +91,7 @@ def main(control: int, folder: str = "") -> None:
         os.setresuid(NOBODY, NOBODY, NOBODY)
         _call("prctl", 4, 1, 0, 0, 0)  # dumpable again, or /proc/self would not be ours
     torch.softmax(torch.ones(2, 2) @ torch.ones(2, 2), -1)  # what torch loads at first use
+    torch.optim.AdamW([torch.zeros(1)])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
     grader.send(b".")
     while True:
