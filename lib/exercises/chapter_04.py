@@ -243,7 +243,7 @@ def _losses(start: list[float], batches: list, rate: float, mistake: str = "") -
         value.backward()
         if mistake != "late":
             optimizer.step()
-        found.append(float(loss(batch) if mistake == "after" else value))
+        found.append((loss(batch) if mistake == "after" else value).item())
     return found
 
 

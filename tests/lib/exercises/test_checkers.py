@@ -52,10 +52,11 @@ class Answers(Answer):
 
 def verdicts(asked, given):
     """The verdicts on the answers given, each to the exercise at its place."""
+    checkers = [*map(checker_of, asked)]  # what they load, the fork has too
     with Forked(Answers(given)) as apart:
-        for i, exercise in enumerate(asked):
+        for i, (exercise, check) in enumerate(zip(asked, checkers, strict=True)):
             apart.ask("choose", i, seconds=5)
-            yield checker_of(exercise).judge(apart, exercise.answer)
+            yield check.judge(apart, exercise.answer)
 
 
 @pytest.mark.parametrize("exercise", CHECKED, ids=by_name)

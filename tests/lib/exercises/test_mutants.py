@@ -73,7 +73,9 @@ def _changes(node):
     if isinstance(node, ast.Attribute) and node.attr in NAMES:
         yield lambda n: setattr(n, "attr", NAMES[n.attr])
     for body in ("body", "orelse"):
-        for i, statement in enumerate(getattr(node, body, []) if not isinstance(node, ast.IfExp) else []):
+        for i, statement in enumerate(
+            getattr(node, body, []) if not isinstance(node, ast.IfExp | ast.Lambda) else []
+        ):
             if not isinstance(statement, ast.Expr | ast.Return):
                 yield lambda n, body=body, i=i: getattr(n, body).__setitem__(i, ast.Pass())
 

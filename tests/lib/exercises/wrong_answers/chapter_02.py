@@ -267,7 +267,7 @@ WRONG = {
         ("poucas", lambda box: _kept(box, 500)),
         ("poucas", lambda box: _kept(box, 2000)),
         ("valor", lambda box: "talvez"),
-        ("valor", lambda box: _kept(box, 10**6) == "um"),
+        ("tipo", lambda box: _kept(box, 10**6) == "um"),
         ("excecao", lambda box: _kept(box, "muitas")),
     ],
     "unchanged_share": dict(

@@ -202,14 +202,14 @@ WRONG = {
                 norm=False,
             ),
         ),
-        ("excecao", _embed(lambda i, s, E, P, S: E[i] + P + S[s])),
-        ("excecao", _embed(lambda i, s, E, P, S: E[i] + P[:4] + S[s])),  # only the example's length
+        ("forma", _embed(lambda i, s, E, P, S: E[i] + P + S[s])),
+        ("forma", _embed(lambda i, s, E, P, S: E[i] + P[:4] + S[s])),  # only the example's length
         (
-            "excecao",
+            "forma",
             _embed(lambda i, s, E, P, S: E[i] + P[: 2 * len(i)] + S[s]),
         ),  # the length of the batch, by luck
         ("forma", _embed(lambda i, s, E, P, S: (E[i] + P[: i.shape[1]] + S[s]).transpose(0, 1))),
-        ("altera_entrada", _embed(lambda i, s, E, P, S: E.add_(1)[i])),
+        ("so_tokens", _embed(lambda i, s, E, P, S: E.add_(1)[i])),
         ("forma", _embed(lambda i, s, E, P, S: (E[i] + P[: i.shape[1]] + S[s]).squeeze(0))),
         (
             "valor",

@@ -48,7 +48,16 @@ def _drop_impossible(p, q):
 
 
 def _loop(
-    model, loss, batches, rate, *, order="zbs", kind=torch.optim.AdamW, falls=True, after=False, told=float
+    model,
+    loss,
+    batches,
+    rate,
+    *,
+    order="zbs",
+    kind=torch.optim.AdamW,
+    falls=True,
+    after=False,
+    told=torch.Tensor.item,
 ):
     """The training loop: `order` says when gradients are zeroed, worked out, and used for a step."""
     optimizer, found = kind(model.parameters(), lr=rate), []
