@@ -123,7 +123,7 @@ class Checker:
 
     def verdict(self, answer: Any, seconds: float = SECONDS) -> Verdict:
         """The verdict, reached in this process, on an answer that runs in one of its own."""
-        name = answer.__name__ if isinstance(answer, FunctionType) else "a resposta"
+        name = answer.__name__ if isinstance(answer, FunctionType | type) else "a resposta"
         with Isolated(Answer(answer)) as apart:
             return self.judge(apart, name, seconds)
 

@@ -9,7 +9,7 @@ import pytest
 from lib.exercises import workshop
 from lib.exercises.catalogue import named
 from lib.exercises.finish import loaded
-from lib.exercises.student import checker_of
+from lib.exercises.student import RIGHT, checker_of
 from lib.exercises.workshop import ASSEMBLY, PARTS, PIECES, course_file, definitions, hers, keep, parts
 from tests.lib.exercises.cells import run_cell
 
@@ -201,6 +201,14 @@ def test_only_an_accepted_answer_in_a_notebook_is_kept(tmp_path, monkeypatch, ca
     assert not [*tmp_path.iterdir()], "no part of the file"
     check(run_cell(SOFTMAX)["softmax_estavel"])
     assert "1 de 12" in capsys.readouterr().out and [p.name for p in tmp_path.iterdir()] == ["meu_bert.py"]
+
+
+def test_an_answer_builds_on_the_parts_before_it_whatever_its_notebook_holds():
+    """A wrong part beside it, or none, is none of its business; and the notebook keeps what it had."""
+    names = run_cell(IMPORTS + "def atencao(*_):\n    return 1\n\n\n" + named("heads").solution_code())
+    assert checker_of(named("heads")).verdict(names["Cabecas"]).status == RIGHT
+    assert names["atencao"]() == 1 and "separar_cabecas" not in names
+    assert "def Bloco" not in workshop.steps_before(named("heads"))
 
 
 def test_without_the_published_solutions_the_file_holds_what_is_hers(file, monkeypatch):
