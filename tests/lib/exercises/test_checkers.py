@@ -273,11 +273,9 @@ def _mutates(*inputs):
     return inputs[0]
 
 
-WITHOUT_INPUTS = ("runs_experiment",)
-
-
 def test_a_function_that_changes_its_input_is_caught_wherever_one_can_be_changed():
-    expected = {"causal_mask": "tipo"} | dict.fromkeys(WITHOUT_INPUTS, "excecao")
+    boxes = dict.fromkeys(("causal_mask", "channel_experiment", "loss_experiment"), "tipo")
+    expected = boxes | {"runs_experiment": "excecao"}  # whose inputs are numbers, functions or none
     for exercise, verdict in zip(IN_CODE, verdicts(IN_CODE, [_mutates] * len(IN_CODE)), strict=True):
         assert verdict.mistake == expected.get(exercise.name, "altera_entrada"), (exercise.name, verdict.text)
 
@@ -324,7 +322,7 @@ def test_an_unanswered_exercise_invites():
 
     stubs = {}
     for exercise in CHECKED:
-        exec(exercise.stub(), {"torch": torch}, stubs)
+        exec(exercise.stub(), {"torch": torch, "nn": torch.nn}, stubs)
     given = [stubs[e.answer] for e in CHECKED] + [raises] * len(IN_CODE)
     for verdict in verdicts(CHECKED + IN_CODE, given):
         assert verdict.status == TO_DO and verdict.text.startswith("✎ Sua vez: complete"), verdict
