@@ -33,6 +33,7 @@ from lib.heads import MLMHead
 
 SURVIVORS = tomllib.loads(Path(__file__).with_name("survivors.toml").read_text(encoding="utf-8"))
 IN_CODE = [e for e in all_exercises() if e.kind == CODE]
+MANY_RIGHT = ("runs_experiment",)  # another design is another answer, and right
 INPUTS, QUICK = 12, 2  # inputs to tell a mutant from its solution; mutants of each exercise in a quick run
 
 OPERATORS = {
@@ -235,7 +236,6 @@ DRAWN = {
     "accuracy_defect": lambda d: (
         lambda b, n: [d.normal(b, n, 4), torch.where(_real(d, b, n), d.wholes(0, 3, b, n), -100)]
     )(*_sizes(d)),
-    "runs_experiment": lambda d: [],
     "subword_labels": lambda d: [
         [None, *[0] * d.whole(1, 3), *[1] * d.whole(1, 3), None],
         d.wholes(0, 9, 2).tolist(),
@@ -272,7 +272,7 @@ def _judged(exercise, mutant):
 def test_mutants_that_behave_differently_are_rejected(whole, monkeypatch, capsys):
     monkeypatch.setattr(trials, "today", lambda: datetime.date(2026, 1, 1))
     different, survived = 0, set()
-    for exercise in IN_CODE:
+    for exercise in (e for e in IN_CODE if e.name not in MANY_RIGHT):
         all_of_them = sorted(mutants(exercise).items())
         assert len(all_of_them) >= 3, exercise.name
         for line, mutant in all_of_them if whole else all_of_them[:: max(1, len(all_of_them) // QUICK)]:
