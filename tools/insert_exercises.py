@@ -18,7 +18,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lib.exercises.answers import INVITATION
-from lib.exercises.catalogue import CODE, NUMBER, OPEN, Exercise, exercises
+from lib.exercises.catalogue import CODE, FORMS, NUMBER, OPEN, Exercise, exercises, finish_line
 from lib.files import write_atomically
 from tools.console import ROOT, fail, step
 
@@ -34,8 +34,16 @@ INTRODUCTION = """\
 ## Exercícios
 
 Abra o capítulo com `make lab`, complete cada resposta onde está `...  # sua vez` e execute a célula: o
-verificador diz se está certo e, se não estiver, com que engano a resposta se parece. Há dicas em dois níveis,
-e a solução vem dobrada; tente antes de abrir."""
+verificador diz se está certo e, se não estiver, com que engano a resposta se parece. Há dicas em três níveis,
+e a solução vem dobrada; tente antes de abrir.{thread}"""
+THREAD = """
+
+As peças do seu próprio BERT são guardadas, à medida que são aceitas, em `meu_bert.py`, ao lado dos notebooks.
+O arquivo está sempre completo: onde você não passou, vale a versão do curso, e cada peça diz de quem é."""
+FINISH = """\
+### Linha de chegada
+
+{what} A conta é feita sobre o seu `meu_bert.py`, com a versão do curso nas peças que faltarem."""
 
 
 def pages_by_chapter() -> dict[int, list[Path]]:
@@ -62,7 +70,7 @@ def cells(chapter: int) -> list[nbformat.NotebookNode]:
     """The cells of a chapter's exercises, without outputs."""
     start = prefix(chapter)
     made = [
-        new_markdown_cell(INTRODUCTION, id=f"{start}inicio"),
+        new_markdown_cell(INTRODUCTION.format(thread=THREAD), id=f"{start}inicio"),
         new_code_cell(_imports(chapter), id=f"{start}preparo"),
     ]
     for exercise in exercises(chapter):
@@ -72,7 +80,12 @@ def cells(chapter: int) -> list[nbformat.NotebookNode]:
             _answer(exercise, f"{id}-resposta"),
             new_markdown_cell(_solution(exercise), id=f"{id}-solucao"),
         ]
-    return made
+    run = f"from lib.exercises.finish import linha_de_chegada\n\nlinha_de_chegada({chapter})"
+    return [
+        *made,
+        new_markdown_cell(FINISH.format(what=finish_line(chapter)), id=f"{start}chegada"),
+        new_code_cell(run, id=f"{start}chegada-codigo"),
+    ]
 
 
 def _answer(exercise: Exercise, id: str) -> nbformat.NotebookNode:
@@ -85,15 +98,19 @@ def _answer(exercise: Exercise, id: str) -> nbformat.NotebookNode:
 def _imports(chapter: int) -> str:
     names = sorted(e.check_name for e in exercises(chapter) if e.kind != OPEN)
     lines = "".join(f"    {name},\n" for name in names)
-    return f"import math\n\nimport torch\n\nfrom lib.exercises.chapter_{chapter:02} import (\n{lines})"
+    torch = "import torch\n"
+    if any("nn." in e.stub() for e in exercises(chapter) if e.kind == CODE):
+        torch += "from torch import nn\n"
+    return f"import math\n\n{torch}\nfrom lib.exercises.chapter_{chapter:02} import (\n{lines})"
 
 
 def _statement(exercise: Exercise) -> str:
+    form = f"**{FORMS[exercise.form]}.** " if exercise.form else ""
     return f"""\
 ```{{exercise}} {exercise.title}
 :label: {exercise.label}
 
-**Ideia:** {exercise.goal}. **Tempo:** cerca de {WORDS[exercise.minutes]} minutos.
+{form}**Ideia:** {exercise.goal}. **Tempo:** cerca de {WORDS[exercise.minutes]} minutos.
 
 {exercise.statement.strip()}
 ```
@@ -106,6 +123,11 @@ def _statement(exercise: Exercise) -> str:
 ```{{admonition}} Segunda dica
 :class: tip dropdown
 {exercise.second_hint}
+```
+
+```{{admonition}} Terceira dica
+:class: tip dropdown
+{exercise.third_hint}
 ```"""
 
 
@@ -144,7 +166,13 @@ def teachers_text(page: str) -> str:
     for chapter, (entry, *_) in PAGES.items():
         made += f"\n### {{doc}}`{entry.stem}`\n\n{HEAD}"
         for e in exercises(chapter):
-            row = (f"{{ref}}`{e.label}` {e.title}", KINDS[e.kind], WORDS[e.minutes], e.goal, e.needs)
+            row = (
+                f"{{ref}}`{e.label}` {e.title}",
+                FORMS.get(e.form, KINDS[e.kind]).lower(),
+                WORDS[e.minutes],
+                e.goal,
+                e.needs,
+            )
             made += f"| {' | '.join(row)} |\n"
     return TABLE.sub(lambda _: made + "\n", page)
 

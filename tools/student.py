@@ -19,8 +19,8 @@ from tools.insert_exercises import FILES, prefix
 
 REQUIREMENTS = ("requirements.txt", "requirements-data.txt")
 SOLUTION = re.compile(r"(?ms)^solution = (?:(\"\"\"|\'\'\').*?\1|.*?)\n")
-FOLDED = re.compile(r"\s+Há dicas em dois níveis,\s+e a solução vem dobrada; tente antes de abrir\.")
-UNFOLDED = """ Há dicas em dois níveis.
+FOLDED = re.compile(r"\s+Há dicas em três níveis,\s+e a solução vem dobrada; tente antes de abrir\.")
+UNFOLDED = """ Há dicas em três níveis.
 
 A resposta se escreve com Python e torch: na correção, as funções de `lib` não estão à mão."""
 READ_ME = """\
@@ -35,7 +35,8 @@ Esta pasta se basta: os cadernos, o pacote `lib` que eles usam e a lista do que 
     .venv/bin/jupyter lab
 
 Complete cada resposta onde está `...  # sua vez` e execute a célula: o verificador responde. Devolva os
-cadernos com os nomes que eles têm, em uma pasta com o seu nome.
+cadernos com os nomes que eles têm, em uma pasta com o seu nome. As peças aceitas do seu BERT ficam em
+`meu_bert.py`, aqui mesmo.
 """
 
 
@@ -62,8 +63,15 @@ def copy_lib(folder: Path) -> None:
         solutions = [node for node in imports if (node.module or "").startswith("lib.exercises.solutions")]
         used = {alias.name for node in solutions for alias in node.names}
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        tree.body = [n for n in tree.body if not isinstance(n, ast.FunctionDef) or n.name in used]
+        tree.body = [n for n in tree.body if getattr(n, "name", "") in used or not _is_of_solutions(n)]
         path.write_text(ast.unparse(tree) + "\n", encoding="utf-8")
+
+
+def _is_of_solutions(node: ast.stmt) -> bool:
+    """A solution, or the import of one from another chapter."""
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").startswith("lib.exercises.solutions")
+    return isinstance(node, ast.FunctionDef | ast.ClassDef)
 
 
 def main(arguments: list[str] | None = None) -> None:

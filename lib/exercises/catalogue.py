@@ -16,6 +16,12 @@ from pathlib import Path
 TEXTS = Path(__file__).with_name("texts")
 CHAPTERS = (1, 2, 3, 4, 5)
 CODE, NUMBER, OPEN = "code", "number", "open"
+FORMS = {
+    "completar": "Complete",
+    "defeito": "Ache o defeito",
+    "preveja": "Preveja",
+    "experimento": "Desenhe o experimento",
+}
 TO_DO = "...  # sua vez"
 
 
@@ -33,7 +39,10 @@ class Exercise:
     statement: str
     first_hint: str
     second_hint: str
+    third_hint: str
     answer: str = ""
+    form: str = ""  # one of FORMS, if it is not a function to write from its docstring
+    start: str = ""  # the program that the cell begins with: half-written, or with a defect
     solution: str = ""
     mistakes: dict[str, str] = field(default_factory=dict)
 
@@ -59,14 +68,21 @@ class Exercise:
         return inspect.getsource(self.function()).rstrip()
 
     def stub(self) -> str:
-        """What the notebook offers: the solution's signature and docstring, or a name, and nothing else."""
+        """What the notebook offers: a name, a program to mend, or the solution without what it does.
+
+        Of a function its signature and docstring are left; of a class all but the body of its last method.
+        """
         if self.kind == NUMBER:
             return f"{self.answer} = {TO_DO}: um número"
+        if self.start:
+            return self.start.strip()
         code = self.solution_code()
-        function = ast.parse(code).body[0]
-        assert isinstance(function, ast.FunctionDef)
-        docstring = function.body[0]
-        return "\n".join([*code.splitlines()[: docstring.end_lineno], f"    return {TO_DO}"])
+        found = ast.parse(code).body[0]
+        assert isinstance(found, ast.FunctionDef | ast.ClassDef)
+        last = found.body[0] if isinstance(found, ast.FunctionDef) else found.body[-1]
+        kept = last.end_lineno if isinstance(found, ast.FunctionDef) else last.lineno
+        indent = " " * (4 if isinstance(found, ast.FunctionDef) else 8)
+        return "\n".join([*code.splitlines()[:kept], f"{indent}return {TO_DO}"])
 
 
 @cache
@@ -81,12 +97,19 @@ def all_exercises() -> tuple[Exercise, ...]:
 
 
 @cache
+def _general() -> dict[str, dict[str, str]]:
+    return tomllib.loads((TEXTS / "general.toml").read_text(encoding="utf-8"))
+
+
 def general_mistakes() -> dict[str, str]:
     """Hints that every checker may give."""
-    return tomllib.loads((TEXTS / "general.toml").read_text(encoding="utf-8"))["mistakes"]
+    return _general()["mistakes"]
 
 
-def mistakes_of(name: str) -> dict[str, str]:
-    """All hints that the checker of the exercise of this name may give, by key."""
-    own = next(e.mistakes for e in all_exercises() if e.name == name)
-    return general_mistakes() | own
+def finish_line(chapter: int) -> str:
+    """What the end of a chapter asks of the student's own file."""
+    return _general()["finish"][str(chapter)]
+
+
+def named(name: str) -> Exercise:
+    return next(exercise for exercise in all_exercises() if exercise.name == name)

@@ -1,4 +1,4 @@
-"""Checkers of chapter 1: masks, softmax, and the two together."""
+"""Checkers of chapter 1: masks, softmax, attention, and experiments on who sees the future."""
 
 import math
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lib.attention import attention, causal_mask, padding_mask, softmax
 from lib.exercises.student import number_checker
-from lib.exercises.trials import AnyOf, Trial, checker
+from lib.exercises.trials import AnyOf, Dice, Trial, checker
 
 
 @checker
@@ -86,53 +86,129 @@ def check_batch_mask(student: Trial) -> None:
 
 
 @checker
-def check_masked_weights(student: Trial) -> None:
+def check_attention(student: Trial) -> None:
     for dice in student.dice(18, long=1):
         n, d = dice.length(1, 30), dice.length(1, 9)
         batch = [dice.length(1, 3) for _ in range(dice.whole(0, 2))]
         q, k = 2 * dice.normal(*batch, n, d), 2 * dice.normal(*batch, n, d)
+        v = dice.normal(*batch, n, d + dice.whole(0, 2))
         mask = causal_mask(n)
         if dice.whole(0, 2):  # any mask in which every row sees something, for the batch or for all
             mask = dice.some_in_each_row(n, n)
         if batch and dice.whole(0, 1):
             mask = mask & padding_mask(dice.wholes(1, n, batch[-1]), n) | torch.eye(n, dtype=torch.bool)
-        _expect_weights(student, q, k, mask)
+        _expect_attention(student, q, k, v, mask)
     for dice in student.dice(3):
-        large = torch.diag(dice.wholes(60, 90, 2).to(dice.normal().dtype))
-        got = student(q=large, k=-large, mascara=causal_mask(2))  # scores of some -4000: only -inf is below
+        large, v = torch.diag(dice.wholes(60, 90, 2).to(dice.normal().dtype)), dice.normal(2, 2)
+        got = student(
+            q=large, k=-large, v=v, mascara=causal_mask(2)
+        )  # scores of some -4000: only -inf is below
         swapped = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-        student.expect(got, attention(large, -large, large, causal_mask(2))[1], finito=swapped)
+        student.expect(got, [*attention(large, -large, v, causal_mask(2))], finito=[swapped @ v, swapped])
 
 
-def _expect_weights(student: Trial, q: Tensor, k: Tensor, mask: Tensor) -> None:
+def _expect_attention(student: Trial, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> None:
     d = q.shape[-1]
     s = q @ k.transpose(-2, -1)
 
-    def weights(scores: Tensor, hidden: Tensor = ~mask, value: float = -math.inf, dim: int = -1) -> Tensor:
-        return torch.softmax(scores.masked_fill(hidden, value), dim)
+    def both(weights: Tensor) -> list[Tensor]:
+        return [weights @ v, weights]
 
+    def weighed(
+        scores: Tensor, hidden: Tensor = ~mask, value: float = -math.inf, dim: int = -1
+    ) -> list[Tensor]:
+        return both(torch.softmax(scores.masked_fill(hidden, value), dim))
+
+    right, a = attention(q, k, v, mask)
     student.expect(
-        student(q=q, k=k, mascara=mask),
-        attention(q, k, q, mask)[1],
-        sem_escala=weights(s),
-        escala_sem_raiz=weights(s / d),
-        escala_do_tamanho=weights(s / math.sqrt(q.shape[-2])),
-        escala_multiplica=weights(s * math.sqrt(d)),
-        depois=weights(s / math.sqrt(d), torch.zeros_like(mask)) * mask,
-        esquecida=weights(s / math.sqrt(d), torch.zeros_like(mask)),
-        zerada=weights(s / math.sqrt(d), value=0.0),
-        invertida=AnyOf(weights(s / math.sqrt(d), mask, value) for value in (-math.inf, -1e30)),
-        eixo=weights(s / math.sqrt(d), dim=-2),
-        trocadas=weights(s.transpose(-2, -1) / math.sqrt(d)),
-        pontuacoes=(s / math.sqrt(d)).masked_fill(~mask, -math.inf),
+        student(q=q, k=k, v=v, mascara=mask),
+        [right, a],
+        sem_escala=weighed(s),
+        escala_sem_raiz=weighed(s / d),
+        escala_do_tamanho=weighed(s / math.sqrt(q.shape[-2])),
+        escala_multiplica=weighed(s * math.sqrt(d)),
+        depois=both(weighed(s / math.sqrt(d), torch.zeros_like(mask))[1] * mask),
+        esquecida=weighed(s / math.sqrt(d), torch.zeros_like(mask)),
+        zerada=weighed(s / math.sqrt(d), value=0.0),
+        invertida=AnyOf(weighed(s / math.sqrt(d), mask, value) for value in (-math.inf, -1e30)),
+        eixo=weighed(s / math.sqrt(d), dim=-2),
+        trocadas=weighed(s.transpose(-2, -1) / math.sqrt(d)),
+        pontuacoes=both((s / math.sqrt(d)).masked_fill(~mask, -math.inf)),
+        so_os_pesos=a,
+        trocado=[a, right],
+        com_chaves=[a @ k, a],
     )
+
+
+@checker
+def check_padding_defect(student: Trial) -> None:
+    for dice in student.dice(18, long=1):
+        n = dice.length(1, 20)
+        lengths = dice.wholes(1, n, dice.length(1, 5))
+        s = 3 * dice.normal(len(lengths), n, n)
+        real = padding_mask(lengths, n)  # (B, 1, N)
+        right = s.masked_fill(~real, -math.inf).softmax(-1)
+        rows = s.masked_fill(~real.transpose(1, 2), -math.inf).softmax(-1)
+        student.expect(
+            student(s=s, comprimentos=lengths),
+            right,
+            como_estava=AnyOf((rows.nan_to_num(1 / n), rows.nan_to_num(0.0))),
+            linhas_zeradas=AnyOf(
+                (right * real.transpose(1, 2), right.masked_fill(~real.transpose(1, 2), 1 / n))
+            ),
+            sem_mascara=s.softmax(-1),
+            depois=s.softmax(-1) * real,
+            causal=s.masked_fill(~(real & causal_mask(n)), -math.inf).softmax(-1),
+        )
+
+
+class _Box:
+    """A layer (N, d) -> (N, d) that may see the future: all of it, in one place, or hardly."""
+
+    __name__ = "modelo"
+
+    def __init__(self, dice: Dice, seen: Tensor, hint: Tensor) -> None:
+        self.W, self.seen, self.hint = dice.normal(4, 4), seen, hint
+
+    def __call__(self, x: Tensor) -> Tensor:
+        a = (x @ self.W @ x.T).tanh().exp() * self.seen  # (N, N)
+        return a @ x / (a.sum(-1, keepdim=True) + (self.hint @ x.square()).sum(-1, keepdim=True))
+
+
+@checker
+def check_leak_experiment(student: Trial) -> None:
+    for dice in student.dice(8):
+        n = dice.whole(3, 7)
+        past, x = causal_mask(n).float(), dice.normal(n, 4)
+        i = dice.whole(0, n - 2)
+        one = torch.zeros(n, n)
+        one[i, i + 1] = 1.0
+        none, alone = torch.zeros(n, n), torch.eye(n)
+        boxes = [  # what it averages, and what else enters the denominator
+            (past, none),
+            (alone, none),
+            (past, 0.01 * alone),
+            (torch.ones(n, n), none),
+            (past + one, none),
+            (past, 0.05 * one),
+        ]
+        for seen, hint in boxes:
+            ahead = ((seen + hint) * (1 - past)).nonzero()
+            student.expect(
+                student(modelo=_Box(dice, seen, hint), x=x),
+                len(ahead) > 0,
+                so_o_ultimo=bool((ahead[:, 1] == n - 1).any()),
+                so_a_primeira=bool((ahead[:, 0] == 0).any()),
+                sempre_sim=True,
+                sempre_nao=False,
+            )
 
 
 check_weight_by_hand = number_checker(
     "weight_by_hand", 2 / 3, digits=2, sem_mascara=2 / 9, outra_coluna=1 / 3, sem_exponencial=1.0
 )
-check_allowed_pairs = number_checker(
-    "allowed_pairs", 5050, sem_diagonal=4950, sem_mascara=10_000, metade=5000
+check_changed_outputs = number_checker(
+    "changed_outputs", 7, sem_a_propria=6, sem_mascara=10, so_ela=1, o_passado=4, por_camada=21
 )
 
 

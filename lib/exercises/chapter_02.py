@@ -1,14 +1,16 @@
-"""Checkers of chapter 2: labels, selection, 80/10/10, sentence pairs and spans."""
+"""Checkers of chapter 2: labels, selection, 80/10/10, framing, batches and the MLM head."""
 
 import math
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from lib import vocabulary
+from lib.encoder import Config
 from lib.exercises.student import number_checker
 from lib.exercises.trials import AnyOf, Trial, checker
 from lib.exercises.values import show
+from lib.heads import MLMHead
 from lib.losses import IGNORE_INDEX
 
 MANY = 400_000  # positions drawn to measure a frequency: one standard deviation is below 0.001
@@ -196,103 +198,184 @@ def _expect_shares(student: Trial, old: Tensor, new: Tensor, mask_id: int) -> No
 
 
 @checker
-def check_sentence_pair(student: Trial) -> None:
-    cases = [([7, 8, 9], [5, 6], 2, 3), ([7], [5], 2, 3)]
-    for dice in student.dice(15, long=1):
-        cls_id, sep_id, *words = torch.randperm(200, generator=dice.g).tolist()
-        a, b = dice.length(0, 40), dice.length(0, 40)
-        cases.append((words[:a], words[a : a + b], cls_id, sep_id))
-    for a, b, cls_id, sep_id in cases:
-        ids, segments = [cls_id, *a, sep_id, *b, sep_id], vocabulary.segments(a, b)
-        first, second = len(a), len(b)
+def check_framing(student: Trial) -> None:
+    for dice in student.dice(18, long=1):
+        cls_id, sep_id, unk_id, *others = torch.randperm(200, generator=dice.g).tolist()
+        known = {f"t{i}": id for i, id in enumerate(others[:40])}
+        vocabulary = {"[CLS]": cls_id, "[SEP]": sep_id, "[UNK]": unk_id} | known
+        tokens = [f"t{dice.whole(0, 44)}" for _ in range(dice.length(0, 30))]  # a few of them unknown
+        cut = dice.whole(0, len(tokens))
+        sentences = [tokens] if dice.whole(0, 2) == 0 else [tokens[:cut], tokens[cut:]]
+        _expect_framing(student, sentences, vocabulary)
+
+
+def _expect_framing(student: Trial, sentences: list[list[str]], vocabulary: dict[str, int]) -> None:
+    cls_id, sep_id, unk_id = (vocabulary[token] for token in ("[CLS]", "[SEP]", "[UNK]"))
+    rows = [[vocabulary.get(token, unk_id) for token in sentence] for sentence in sentences]
+    a, b, pair = rows[0], rows[-1], len(rows) == 2
+    ids = [cls_id, *(id for row in rows for id in (*row, sep_id))]
+    segments = [0] * (len(a) + 2) + [1] * (len(b) + 1) * pair
+    words = [token for sentence in sentences for token in (*sentence, "[SEP]")]
+    found = [[vocabulary[t] for t in sentence if t in vocabulary] for sentence in sentences]
+    usual = {cls_id: 2, sep_id: 3, unk_id: 1}
+    student.expect(
+        student(frases=sentences, vocabulario=vocabulary),
+        [ids, segments],
+        sem_sep_final=AnyOf(([ids[:-1], segments[:-1]], [ids[:-1], segments])),
+        sem_sep_do_meio=[[cls_id, *a, *b, sep_id], [0] * (len(a) + 1) + [1] * (len(b) + 1)]
+        if pair
+        else [ids, segments],
+        sem_cls=[ids[1:], segments[1:]],
+        cls_repetido=[
+            [id for row in rows for id in (cls_id, *row, sep_id)],
+            [i for i, row in enumerate(rows) for _ in range(len(row) + 2)],
+        ],
+        sep_no_segundo=[ids, [0] * (len(a) + 1) + [1] * (len(b) + 2)] if pair else [ids, segments],
+        ultimo_no_primeiro=[ids, [*segments[:-1], 0]],
+        um_e_dois=[ids, [s + 1 for s in segments]],
+        invertidos=[ids, [1 - s for s in segments]],
+        ordem=[
+            [cls_id, *(id for row in rows[::-1] for id in (*row, sep_id))],
+            [0] * (len(b) + 2) + [1] * (len(a) + 1) * pair,
+        ],
+        devolve_ao_contrario=[segments, ids],
+        sem_segmentos=ids,
+        segmentos_so_das_palavras=[ids, [i for i, row in enumerate(rows) for _ in row]],
+        so_a_primeira=[[cls_id, *a, sep_id], [0] * (len(a) + 2)],
+        pula_desconhecidos=[
+            [cls_id, *(id for row in found for id in (*row, sep_id))],
+            [0, *(i for i, row in enumerate(found) for _ in range(len(row) + 1))],
+        ],
+        ids_fixos=[[usual.get(id, id) for id in ids], segments],
+        tokens=[["[CLS]", *words], segments],
+    )
+
+
+@checker
+def check_batch(student: Trial) -> None:
+    for dice in student.dice(18, long=1):
+        pad_id, rows = dice.whole(0, 9), []
+        for _ in range(dice.length(1, 5)):
+            n = dice.length(1, 20)
+            cut = dice.whole(1, n)
+            rows.append((dice.wholes(0, 9, n).tolist(), [0] * cut + [1] * (n - cut)))
+        lengths = [len(ids) for ids, _ in rows]
+        n, least = max(lengths), min(lengths)
+
+        def filled(which: int, value: int, n: int = n, rows: list = rows) -> Tensor:
+            return torch.tensor([[*row[which], *[value] * (n - len(row[which]))] for row in rows])
+
+        def left(which: int, value: int, n: int = n, rows: list = rows) -> Tensor:
+            return torch.tensor([[*[value] * (n - len(row[which])), *row[which]] for row in rows])
+
+        ids, segments = filled(0, pad_id), filled(1, 0)
+        real = torch.arange(n) < torch.tensor(lengths)[:, None]
         student.expect(
-            student(a=a, b=b, cls_id=cls_id, sep_id=sep_id),
-            [ids, segments],
-            ids_fixos=[[2, *a, 3, *b, 3], segments],
-            devolve_ao_contrario=[segments, ids],
-            sem_sep_final=[ids[:-1], segments[:-1]],
-            sem_sep_do_meio=[[cls_id, *a, *b, sep_id], [0] * (first + 1) + [1] * (second + 1)],
-            sem_cls=[ids[1:], segments[1:]],
-            cls_repetido=[[cls_id, *a, sep_id, cls_id, *b, sep_id], [0] * (first + 2) + [1] * (second + 2)],
-            sep_no_segundo=[ids, [0] * (first + 1) + [1] * (second + 2)],
-            ultimo_no_primeiro=[ids, [0] * (first + 2) + [1] * second + [0]],
-            um_e_dois=[ids, [s + 1 for s in segments]],
-            invertidos=[ids, [1 - s for s in segments]],
-            ordem=[[cls_id, *b, sep_id, *a, sep_id], [0] * (second + 2) + [1] * (first + 1)],
-            sem_segmentos=ids,
-            segmentos_so_das_palavras=[ids, [0] * first + [1] * second],
+            student(entradas=rows, pad_id=pad_id),
+            [ids, segments, real],
+            a_esquerda=AnyOf(
+                ([left(0, pad_id), left(1, 0), real.flip(1)], [left(0, pad_id), left(1, 0), real])
+            ),
+            pad_zero=[filled(0, 0), segments, real],
+            pad_nos_segmentos=[ids, filled(1, pad_id), real],
+            pelo_id=[ids, segments, ids != pad_id],
+            invertido=[ids, segments, ~real],
+            sem_real=[ids, segments],
+            cortado=[ids[:, :least], segments[:, :least], real[:, :least]],
+            coluna_a_mais=[
+                filled(0, pad_id, n + 1),
+                filled(1, 0, n + 1),
+                torch.cat([real, real[:, :1] & False], 1),
+            ],
         )
 
 
 @checker
-def check_mark_spans(student: Trial) -> None:
-    free, walled = [True] * 8, [c == "1" for c in "01110110"]
-    cases = [
-        ([(2, 3)], free, 8),
-        ([(6, 3)], free, 8),
-        ([(0, 3), (5, 3)], free, 4),
-        ([(5, 2), (0, 3)], free, 3),
-    ]
-    cases += [([(1, 3), (2, 3), (6, 2)], free, 6), ([(2, 4), (6, 2)], walled, 8), ([], free, 3)]
-    for dice in student.dice(24, long=2):
-        n = dice.length(1, 40)
-        allowed = dice.chance((0.7, 1.0)[dice.whole(0, 1)], n).tolist()
-        spans = [(dice.whole(0, n - 1), dice.whole(1, 6)) for _ in range(dice.whole(1, 4))]
-        cases.append((spans, allowed, dice.whole(0, n + 1)))
-    for spans, allowed, budget in cases:
-        right, places = _marked(spans, allowed, budget), range(len(allowed))
-        wrapped = [*spans, *((0, a + n - len(allowed)) for a, n in spans)]
+def check_mlm_head(student: Trial) -> None:
+    for dice in student.dice(14, long=1):
+        d, v = 2 * dice.whole(1, 4), dice.length(1, 12)
+        batch = [dice.length(1, 5) for _ in range(dice.whole(0, 2))]
+        head = MLMHead(Config(v, d=d, heads=1))
+        weights = {name: dice.normal(*p.shape) for name, p in head.state_dict().items()}
+        head.load_state_dict(weights)
+        h, E = 2 * dice.normal(*batch, d), dice.normal(v, d)
+        with torch.no_grad():
+            inner, norm, bias = head.W(h), head.norm, head.bias
+            student.expect(
+                student(d=d, V=v, pesos=weights, h=h, E=E),
+                head(h, E),
+                sem_camada=h @ E.T + bias,
+                sem_ativacao=norm(inner) @ E.T + bias,
+                tanh=norm(F.gelu(inner, approximate="tanh")) @ E.T + bias,
+                relu=norm(inner.relu()) @ E.T + bias,
+                sem_norma=F.gelu(inner) @ E.T + bias,
+                norma_antes=F.gelu(norm(inner)) @ E.T + bias,
+                sem_vies=norm(F.gelu(inner)) @ E.T,
+                probabilidades=head(h, E).softmax(-1),
+                so_o_vetor=norm(F.gelu(inner)),
+            )
+
+
+@checker
+def check_leaky_labels(student: Trial) -> None:
+    for dice in student.dice(16, long=1):
+        ids = dice.wholes(0, 99, dice.length(1, 4), dice.length(1, 20))
+        selected, mask_id = dice.chance(0.4, *ids.shape), dice.whole(100, 199)
+        read, labels = ids.masked_fill(selected, mask_id), torch.where(selected, ids, IGNORE_INDEX)
         student.expect(
-            student(trechos=spans, permitidas=allowed, orcamento=budget),
-            right,
-            so_o_inicio=AnyOf(
-                ([i in dict(spans) for i in places], [any(a <= i < b for a, b in spans) for i in places])
-            ),
-            um_a_mais=_marked(spans, allowed, budget, more=1),
-            um_a_menos=_marked(spans, allowed, budget, more=-1),
-            indices=[i for i in places if right[i]],
-            da_a_volta=AnyOf(
-                (
-                    [any((i - a) % len(allowed) < n for a, n in spans) for i in places],
-                    _marked(wrapped, allowed, budget),
-                )
-            ),
-            estoura=AnyOf(
-                (_marked(spans, allowed, budget, whole=True), _marked(spans, allowed, len(allowed)))
-            ),
-            descarta=_marked(spans, allowed, budget, drop=True),
-            conta_duas_vezes=_marked(spans, allowed, budget, twice=True),
-            fora_de_ordem=_marked(sorted(spans), allowed, budget),
-            especiais=_marked(spans, allowed, budget, special=True),
-            atravessa=_marked(spans, allowed, budget, skip=True),
-            um_no_orcamento=AnyOf(_marked(spans, allowed, budget + more) for more in (1, -1)),
+            student(ids=ids, selecionadas=selected, mask_id=mask_id),
+            [read, labels],
+            rotulo_mask=[read, torch.where(selected, mask_id, IGNORE_INDEX)],
+            em_toda_parte=AnyOf(([read, ids], [read, read])),
+            entrada_limpa=[ids, labels],
+            ao_contrario=[labels, read],
+            zeros=[read, torch.where(selected, ids, 0)],
         )
 
 
-def _marked(
-    spans: list,
-    allowed: list,
-    budget: int,
-    *,
-    more: int = 0,
-    skip: bool = False,
-    special: bool = False,
-    twice: bool = False,
-    drop: bool = False,
-    whole: bool = False,
-) -> list[bool]:
-    """The positions that the spans cover, or what one of the mistakes marks."""
-    marked, left = [False] * len(allowed), budget
-    for start, length in spans:
-        if (drop and length > left) or (whole and left <= 0):
-            continue
-        for i in range(start, min(start + length + more, len(allowed))):
-            if not (allowed[i] or special or skip) or (left <= 0 and not whole):
-                break
-            if allowed[i] or special:
-                left -= 1 if twice else not marked[i]
-                marked[i] = True
-    return marked
+class _Channel:
+    """Corrupts with one draw a position or with two; whatever generator it is given, by draws of its own."""
+
+    __name__ = "caixa"
+
+    def __init__(self, two: bool, seed: int) -> None:
+        self.two, self.g = two, torch.Generator().manual_seed(seed)
+
+    def __getstate__(self) -> dict:
+        return {"two": self.two, "seed": self.g.initial_seed()}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__init__(state["two"], state["seed"])
+
+    def __call__(self, ids: Tensor, chosen: Tensor, mask_id: int, words: Tensor, g: object) -> Tensor:
+        u, v = (torch.rand(ids.shape, generator=self.g) for _ in range(2))
+        drawn = words[torch.randint(len(words), ids.shape, generator=self.g)]
+        replaced, kept = (u < 0.1, v < 0.1) if self.two else (u < 0.1, u >= 0.9)
+        new = torch.where(replaced, drawn, torch.where(kept, ids, mask_id))
+        return torch.where(chosen, new, ids)
+
+
+@checker
+def check_channel_experiment(student: Trial) -> None:
+    answers: dict[bool, list] = {False: [], True: []}
+    for dice in student.dice(8):
+        for two in (False, True):
+            got = student(caixa=_Channel(two, dice.whole(0, 2**31)))
+            if not isinstance(got, str):
+                student.expect(got, "dois" if two else "um")
+            answers[two].append(got)
+    one, both = answers[False], answers[True]
+    said = {str(x) for x in (*one, *both)}
+    student.conclude()
+    expected = '"um" para a caixa de um sorteio, "dois" para a outra'
+    got = f"um sorteio: {show(one)}; dois: {show(both)}"
+    require = student.require
+    require(said <= {"um", "dois"}, "valor", expected, got)
+    require(said != {"um"}, "sempre_um", expected, got)
+    require(said != {"dois"}, "sempre_dois", expected, got)
+    require(not (set(one) == {"dois"} and set(both) == {"um"}), "trocadas", expected, got)
+    alike = len(set(one)) == 1 and len(set(both)) == 1
+    require(alike, "poucas", expected, got)
 
 
 check_unchanged_share = number_checker(
@@ -303,9 +386,6 @@ check_unchanged_share = number_checker(
     so_sorteadas=0.025,
     todas_as_sorteadas=0.2,
     sobre_o_texto=0.01875,
-)
-check_masked_share = number_checker(
-    "masked_share", 0.24, digits=3, so_selecionadas=0.4, so_mask=0.6, percentual=24.0
 )
 
 

@@ -1,14 +1,19 @@
-"""Checkers of chapter 3: WordPiece, input embeddings, heads, pooling and parameters."""
+"""Checkers of chapter 3: WordPiece, and the encoder from its embeddings to its last block."""
+
+from collections.abc import Iterable
+from typing import TypeVar
 
 import torch
+from torch import Tensor, nn
 
-from lib.encoder import Config
+from lib.attention import MultiHeadAttention, Trace, attention, causal_mask
+from lib.encoder import Block, Config, Embeddings, Encoder
 from lib.exercises.student import number_checker
 from lib.exercises.trials import AnyOf, Dice, Trial, checker
-from lib.parameters import count
 from lib.tokenizer import greedy_wordpiece
 
 UNK = "[UNK]"
+Module = TypeVar("Module", bound=nn.Module)
 
 
 @checker
@@ -99,26 +104,38 @@ def _mistaken_cuts(word: str, vocabulary: set) -> dict:
 
 
 @checker
-def check_sum_embeddings(student: Trial) -> None:
+def check_embeddings(student: Trial) -> None:
     for dice in student.dice(16, long=1):
-        b, n, d = dice.length(1, 5), dice.length(1, 30), dice.length(1, 5)
+        b, n, d = dice.length(1, 5), dice.length(1, 30), 2 * dice.whole(1, 3)
         words, kinds = dice.whole(1, 40), dice.whole(1, 3)
         places = n + dice.whole(0, 1) * dice.whole(1, 50)
-        E, P, S = (dice.normal(rows, d) for rows in (words, places, kinds))
+        config = Config(words, d=d, heads=1, positions=places, segments=kinds, pad_id=None, dropout=0.0)
+        reference, weights = _drawn(Embeddings(config), dice)
+        E, P, S = (weights[f"{table}.weight"] for table in ("token", "position", "segment"))
         ids, segments = dice.wholes(0, words - 1, b, n), dice.wholes(0, kinds - 1, b, n)
-        token, segment, position = E[ids], S[segments], P[:n]
-        student.expect(
-            student(ids=ids, segmentos=segments, E=E, P=P, S=S),
-            token + position + segment,
-            sem_posicao=token + segment,
-            sem_segmento=token + position,
-            so_tokens=token,
-            posicao_do_id=token + P[ids.clamp(max=places - 1)] + segment,
-            posicao_da_frase=token + P[torch.arange(b).clamp(max=places - 1)][:, None] + segment,
-            a_partir_de_um=token + P[torch.arange(1, n + 1).clamp(max=places - 1)] + segment,
-            media=(token + position + segment) / 3,
-            concatena=torch.cat([token, position.expand_as(token), segment], -1),
-        )
+        token, segment, position, norm = E[ids], S[segments], P[:n], reference.norm
+        with torch.no_grad():
+            student.expect(
+                student(V=words, posicoes=places, segmentos=kinds, d=d, pesos=weights, ids=ids, seg=segments),
+                reference(ids, segments),
+                sem_posicao=norm(token + segment),
+                sem_segmento=norm(token + position),
+                so_tokens=norm(token),
+                posicao_do_id=norm(token + P[ids.clamp(max=places - 1)] + segment),
+                posicao_da_frase=norm(token + P[torch.arange(b).clamp(max=places - 1)][:, None] + segment),
+                a_partir_de_um=norm(token + P[torch.arange(1, n + 1).clamp(max=places - 1)] + segment),
+                media=(token + position + segment) / 3,
+                concatena=torch.cat([token, position.expand_as(token), segment], -1),
+                sem_norma=token + position + segment,
+                norma_de_cada=norm(token) + norm(position) + norm(segment),
+            )
+
+
+def _drawn(module: Module, dice: Dice) -> tuple[Module, dict[str, Tensor]]:
+    """With weights drawn anew, which no initialisation makes special; and these, as a student's has them."""
+    weights = {name: dice.normal(*p.shape) for name, p in module.state_dict().items()}
+    module.load_state_dict(weights)
+    return module.eval(), {name.replace("feed_forward.", ""): w for name, w in weights.items()}
 
 
 @checker
@@ -140,62 +157,207 @@ def check_split_heads(student: Trial) -> None:
 
 
 @checker
-def check_mean_pool(student: Trial) -> None:
-    for dice in student.dice(16, long=1):
-        b, n = dice.length(1, 5), dice.length(1, 30)
-        real = dice.some_in_each_row(b, n)  # real tokens need not come first
-        hidden = dice.normal(b, n, dice.length(1, 5)).masked_fill(dice.chance(0.1, b, n, 1), 0.0)
-        total = (hidden * real[..., None]).sum(1)
-        student.expect(
-            student(H=hidden, real=real),
-            torch.stack([h[r].mean(0) for h, r in zip(hidden, real, strict=True)]),
-            com_padding=hidden.mean(1),
-            divide_por_n=total / hidden.shape[1],
-            sem_dividir=total,
-            primeiro=hidden[:, 0],
-            do_lote=total / real.sum(),
-            eixo=hidden.mean(-1),
-            maximo=hidden.masked_fill(~real[..., None], -torch.inf).amax(1),
-            invertida=(hidden * ~real[..., None]).sum(1) / (~real).sum(1, keepdim=True),
-            media_geral=hidden[real].mean(0),
-            prefixo=torch.stack([h[: r.sum()].mean(0) for h, r in zip(hidden, real, strict=True)]),
-        )
+def check_heads(student: Trial) -> None:
+    for dice in student.dice(14, long=1):
+        b, n, h = dice.length(1, 3), dice.length(1, 12), dice.length(1, 4)
+        d = h * dice.length(1, 4)
+        reference, weights = _drawn(MultiHeadAttention(d, h), dice)
+        x, mask = dice.normal(b, n, d), dice.some_in_each_row(b * n, n).view(b, 1, n, n)
+        if dice.whole(0, 1):
+            mask = dice.some_in_each_row(b, n)[:, None, None, :]
+        with torch.no_grad():
+            reference(x, mask, trace=(trace := Trace()))
+            _expect_heads(student, reference, weights, x, mask, trace)
+
+
+def _expect_heads(
+    student: Trial, module: MultiHeadAttention, weights: dict, x: Tensor, mask: Tensor, trace: Trace
+) -> None:
+    [a], [heads], mix = trace.weights, trace.heads, module.W_O
+    d, h = x.shape[-1], module.h
+    Q, K, V = (W(x) for W in (module.W_Q, module.W_K, module.W_V))
+    whole, one = attention(Q, K, V, mask[:, 0])
+    every = attention(module.split(Q), module.split(K), module.split(V))
+    swapped = attention(module.split(K), module.split(Q), module.split(V), mask)
+    student.expect(
+        student(d=d, h=h, pesos=weights, x=x, mascara=mask),
+        [right := mix(module.merge(heads)), a],
+        sem_saida=[module.merge(heads), a],
+        juntadas_tortas=[mix(heads.reshape(x.shape)), a],
+        uma_cabeca=AnyOf(([mix(whole), one], [mix(whole), one[:, None]])),
+        sem_mascara=[mix(module.merge(every[0])), every[1]],
+        so_a_saida=right,
+        trocadas=[mix(module.merge(swapped[0])), swapped[1]],
+        valores_crus=[mix(module.merge(a @ module.split(x))), a],
+        media_dos_pesos=[right, a.mean(1)],
+    )
 
 
 @checker
-def check_count_parameters(student: Trial) -> None:
-    drawn = []
-    for dice in student.dice(6):
-        d = 2 * dice.whole(1, 400)
-        sizes = (dice.whole(1, 40_000), dice.whole(1, 600), dice.whole(0, 4))
-        drawn.append((*sizes, d, dice.whole(1, 4000), dice.whole(1, 30)))
-    # First, sizes for which no two of the mistakes below give the same total.
-    for V, positions, segments, d, d_ff, layers in ((20, 7, 3, 6, 8, 2), (10, 6, 2, 4, 8, 1), *drawn):
-        sizes = dict(V=V, posicoes=positions, segmentos=segments, d=d, d_ff=d_ff, camadas=layers)
+def check_block(student: Trial) -> None:
+    for dice in student.dice(14, long=1):
+        b, n, h = dice.length(1, 3), dice.length(1, 10), dice.length(1, 3)
+        d, d_ff = 2 * h * dice.whole(1, 2), dice.whole(1, 9)
+        config = Config(9, d=d, heads=h, d_ff=d_ff, dropout=0.0)
+        reference, weights = _drawn(Block(config), dice)
+        x, mask = dice.normal(b, n, d), dice.some_in_each_row(b, n)[:, None, None, :]
+        with torch.no_grad():
+            reference(x, mask, trace=(trace := Trace()))
+            _expect_block(student, (d, h, d_ff), reference, weights, x, mask, trace.weights[0])
+
+
+def _expect_block(
+    student: Trial, sizes: tuple, module: Block, weights: dict, x: Tensor, mask: Tensor, a: Tensor
+) -> None:
+    d, h, d_ff = sizes
+    f, first, second = module.feed_forward, module.norm_1, module.norm_2
+    z = module.attention(x, mask)
+    y = first(x + z)
+    before = x + module.attention(first(x), mask, trace=(trace := Trace()))
+    student.expect(
+        student(d=d, h=h, d_ff=d_ff, pesos=weights, x=x, mascara=mask),
+        [right := module(x, mask), a],
+        sem_residuo_1=[second(first(z) + f(first(z))), a],
+        sem_residuo_2=[second(f(y)), a],
+        norma_antes=[before + f(second(before)), trace.weights[0]],
+        norma_sem_soma=[(w := x + first(z)) + second(f(w)), a],
+        residuo_do_bloco=[second(x + f(y)), a],
+        uma_norma=[y + f(y), a],
+        norma_trocada=[first((w := second(x + z)) + f(w)), a],
+        so_a_saida=right,
+        relu=[second(y + f.W_2(f.W_1(y).relu())), a],
+    )
+
+
+@checker
+def check_encoder(student: Trial) -> None:
+    for dice in student.dice(10, long=1):
+        b, n, layers = dice.length(1, 3), dice.length(1, 9), dice.whole(1, 3)
+        sizes = dict(V=dice.whole(2, 20), d=4, h=2, d_ff=dice.whole(1, 6), camadas=layers)
+        causal, kinds = bool(dice.whole(0, 1)), dice.whole(1, 3)
         config = Config(
-            V, d=d, layers=layers, heads=2, d_ff=d_ff, positions=positions, segments=segments, pooler=False
-        )
-        total = count(config).total
+            sizes["V"], d=4, layers=layers, heads=2, d_ff=sizes["d_ff"], positions=n + 2, segments=kinds,
+            pooler=False, pad_id=None, dropout=0.0,
+        )  # fmt: skip
+        reference, weights = _drawn(Encoder(config), dice)
+        ids, segments = dice.wholes(0, sizes["V"] - 1, b, n), dice.wholes(0, kinds - 1, b, n)
+        real = torch.arange(n) < dice.wholes(1, n, b)[:, None]
+
+        def run(
+            mask: Tensor,
+            segments: Tensor = segments,
+            blocks: Iterable[nn.Module] | None = None,
+            model: Encoder = reference,
+            ids: Tensor = ids,
+        ) -> list:
+            """Hidden states and maps."""
+            x = model.embeddings(ids, segments)
+            states, maps = [x], []
+            for block in blocks or model.blocks:
+                x = block(x, mask[:, None], trace=(trace := Trace()))
+                states.append(x)
+                maps.append(trace.weights[0])
+            return [states, maps]
+
+        columns, past = real[:, None, :].expand(b, n, n), causal_mask(n).expand(b, n, n)
+        mask = columns & past if causal else columns
+        with torch.no_grad():
+            states, maps = run(mask)
+            apart = [run(mask, blocks=[block]) for block in reference.blocks]
+            student.expect(
+                student(
+                    **sizes,
+                    posicoes=n + 2,
+                    segmentos=kinds,
+                    causal=causal,
+                    pesos=weights,
+                    ids=ids,
+                    seg=segments,
+                    real=real,
+                ),
+                [states, maps],
+                sem_mascara=run(past if causal else torch.ones_like(past)),
+                sempre_causal=run(columns & past),
+                nunca_causal=run(columns),
+                so_o_ultimo=AnyOf((states[-1], [states[-1], maps[-1]], [states[-1], maps])),
+                sem_embeddings=[states[1:], maps],
+                sem_o_ultimo=[states[:-1], maps],
+                blocos_ao_contrario=run(mask, blocks=[*reference.blocks][::-1]),
+                todos_do_comeco=[
+                    [states[0], *(found[0][1] for found in apart)],
+                    [found[1][0] for found in apart],
+                ],
+                sem_mapas=AnyOf((states, [states, []])),
+                segmentos_zero=run(mask, torch.zeros_like(segments)),
+            )
+
+
+@checker
+def check_batched_heads_defect(student: Trial) -> None:
+    for dice in student.dice(16, long=1):
+        b, h, n, d = dice.length(1, 4), dice.length(1, 4), dice.length(1, 12), dice.length(1, 5)
+        real = torch.arange(n) < dice.wholes(1, n, b)[:, None]
+        q, k, v = dice.normal(3, b * h, n, d)
+
+        def out(mask: Tensor, q: Tensor = q, k: Tensor = k, v: Tensor = v) -> Tensor:
+            return attention(q, k, v, mask)[0]
+
+        every, rows = torch.ones(1, 1, n, dtype=torch.bool), real.repeat_interleave(h, 0)[:, :, None]
         student.expect(
-            student(**sizes),
-            total,
-            sem_vies=total - layers * (4 * d + d_ff + d),
-            sem_vies_da_atencao=total - layers * 4 * d,
-            sem_vies_do_ff=total - layers * (d_ff + d),
-            sem_saida=total - layers * (d * d + d),
-            sem_normas=total - layers * 4 * d - 2 * d,
-            sem_norma_das_entradas=total - 2 * d,
-            uma_norma=total - layers * 2 * d,
-            norma_so_ganho=total - layers * 2 * d - d,
-            sem_segmentos=total - segments * d,
-            sem_posicoes=total - positions * d,
-            uma_camada=total - (layers - 1) * (4 * (d * d + d) + 2 * d * d_ff + d_ff + d + 4 * d),
-            com_pooler=total + d * d + d,
-            mascara_conta=total + positions * positions,
+            student(q=q, k=k, v=v, real=real),
+            out(real.repeat_interleave(h, 0)[:, None]),
+            como_estava=out(real.repeat(h, 1)[:, None]),
+            sem_mascara=out(every),
+            da_primeira=out(real[:1, None]),
+            comum=AnyOf((out(real.all(0)[None, None]), out(real.any(0)[None, None]))),
+            linhas=AnyOf(out(every).masked_fill(~rows, empty) for empty in (torch.nan, 0.0)),
         )
+
+
+class _Reader:
+    """A layer (N, d) -> (N, d) of attention, with positions or without, in all places or in one."""
+
+    __name__ = "modelo"
+
+    def __init__(self, dice: Dice, own: Tensor, seen: Tensor, ordered: Tensor) -> None:
+        self.W, self.own, self.seen, self.ordered = dice.normal(4, 4), own, seen, ordered
+
+    def __call__(self, x: Tensor) -> Tensor:
+        a = (x @ self.W @ x.T).tanh().exp() * self.seen  # (N, N)
+        a = a / a.sum(-1, keepdim=True)
+        return x @ self.W + self.own + a @ x + self.ordered @ x.square()
+
+
+@checker
+def check_order_experiment(student: Trial) -> None:
+    for dice in student.dice(8):
+        n = dice.whole(3, 6)
+        x, own, zero, every = dice.normal(n, 4), dice.normal(n, 4), torch.zeros(n, n), torch.ones(n, n)
+        i, j = dice.whole(0, n - 1), dice.whole(1, n - 1)
+        one, looks, others = zero.clone(), (i + j) % n, [place for place in range(n) if place != i]
+        one[i, looks] = 1.0
+        boxes = [
+            (0 * own, every, zero, False),
+            (own, torch.eye(n), zero, False),  # places, and no mixing
+            (own, every, zero, False),  # each knows its own place, and not the others'
+            (0 * own, every, dice.normal(n, n), True),
+            (0 * own, torch.eye(n), one, True),  # one place looks at one other
+            (0 * own, causal_mask(n).float(), zero, True),  # a causal mask tells before from after
+        ]
+        for places, seen, ordered, sees in boxes:
+            student.expect(
+                student(modelo=_Reader(dice, places, seen, ordered), x=x),
+                sees,
+                trocou_tudo=sees or bool(places.any()),
+                so_a_primeira=bool(ordered[0].any()),
+                so_a_ultima=bool(ordered[-1].any()),
+                inverteu=sees
+                and not (ordered is one and others.index(looks) == len(others) - 1 - others.index(looks)),
+                sempre_sim=True,
+                sempre_nao=False,
+            )
 
 
 check_block_by_hand = number_checker(
     "block_by_hand", 74, sem_vies=56, sem_normas=66, sem_saida=68, sem_atencao=50
 )
-check_head_size = number_checker("head_size", 64, por_camada=768, dividido_pelo_total=768 / 144, cabecas=12)

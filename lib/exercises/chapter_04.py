@@ -1,4 +1,4 @@
-"""Checkers of chapter 4: cross-entropy, its gradient, teacher forcing, perplexity and divergence."""
+"""Checkers of chapter 4: cross-entropy, its gradient, the training loop, perplexity and divergence."""
 
 import math
 
@@ -178,9 +178,144 @@ def check_divergence(student: Trial) -> None:
         student.expect(student(p=p, q=q / q.sum()), torch.tensor(math.inf), "negada")
 
 
-check_bits_by_hand = number_checker(
-    "bits_by_hand", 3.0, digits=2, nats=math.log(8), sinal=-3.0, probabilidade=0.125, perplexidade=8.0
-)
-check_gradient_by_hand = number_checker(
-    "gradient_by_hand", -0.7, digits=3, sinal=0.7, so_softmax=0.3, nas_probabilidades=-1 / 0.3
+torch.optim.AdamW([torch.zeros(1)])  # what torch loads at its first optimizer takes longer than an answer may
+
+
+class _Line:
+    """A model with two numbers to learn, y = a x + b, and its loss on a batch (x, y)."""
+
+    __name__ = "modelo"
+
+    def __init__(self, a: float, b: float) -> None:
+        self.a, self.b = (torch.tensor(x, requires_grad=True) for x in (a, b))
+
+    def parameters(self) -> list[Tensor]:
+        return [self.a, self.b]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.a * x + self.b
+
+
+class _Squares:
+    __name__ = "perda"
+
+    def __init__(self, line: _Line) -> None:
+        self.line = line
+
+    def __call__(self, batch: tuple[Tensor, Tensor]) -> Tensor:
+        x, y = batch
+        return (self.line(x) - y).square().mean()
+
+
+@checker
+def check_training_loop(student: Trial) -> None:
+    for dice in student.dice(12, long=1):
+        start, rate = dice.normal(2).tolist(), dice.whole(1, 40) / 100
+        batches = [tuple(dice.normal(2, dice.whole(1, 5))) for _ in range(dice.length(1, 20))]
+        line = _Line(*start)
+        right = _losses(start, batches, rate)
+        student.expect(
+            student(modelo=line, perda=_Squares(line), lotes=batches, taxa=rate),
+            right,
+            acumula=_losses(start, batches, rate, "accumulates"),
+            nao_anda=_losses(start, batches, 0.0),
+            um_atrasado=_losses(start, batches, rate, "late"),
+            taxa_constante=_losses(start, batches, rate, "constant"),
+            sgd=_losses(start, batches, rate, "sgd"),
+            depois_do_passo=_losses(start, batches, rate, "after"),
+            so_a_ultima=right[-1],
+        )
+
+
+def _losses(start: list[float], batches: list, rate: float, mistake: str = "") -> list[float]:
+    """The losses that the loop notes, or that it notes with one thing wrong."""
+    line = _Line(*start)
+    loss, kind = _Squares(line), torch.optim.SGD if mistake == "sgd" else torch.optim.AdamW
+    optimizer, found = kind(line.parameters(), lr=rate), []
+    for i, batch in enumerate(batches):
+        if mistake != "constant":
+            optimizer.param_groups[0]["lr"] = rate * (1 - i / len(batches))
+        value = loss(batch)
+        if mistake == "late":
+            optimizer.step()
+        if mistake != "accumulates":
+            optimizer.zero_grad()
+        value.backward()
+        if mistake != "late":
+            optimizer.step()
+        found.append((loss(batch) if mistake == "after" else value).item())
+    return found
+
+
+@checker
+def check_mean_of_means_defect(student: Trial) -> None:
+    for dice in student.dice(18, long=1):
+        rows, columns, size = dice.length(1, 12), dice.length(1, 12), dice.whole(1, 5)
+        real = dice.some_in_each_row(rows, columns)
+        losses = dice.normal(rows, columns).abs()
+        losses = torch.where(real, losses, 20 * losses)
+        parts = [(x[r], len(r)) for x, r in zip(losses.split(size), real.split(size), strict=True)]
+        means = torch.stack([x.mean() for x, _ in parts])
+        counts = torch.tensor([float(n) for _, n in parts])
+        whole = rows - rows % size
+        by_sentence = (losses * real).sum(1) / real.sum(1)
+        student.expect(
+            student(perdas=losses, real=real, lote=size),
+            losses[real].mean(),
+            como_estava=means.mean(),
+            com_padding=AnyOf((losses.mean(), (losses * real).mean())),
+            por_frase=by_sentence.mean(),
+            por_lote_cheio=(means * counts).sum() / counts.sum(),
+            sem_o_resto=losses[:whole][real[:whole]].mean(),
+        )
+
+
+class _Loss:
+    """The cross-entropy of rows of logits, right or with one thing wrong."""
+
+    __name__ = "perda"
+
+    def __init__(self, wrong: str) -> None:
+        self.wrong = wrong
+
+    def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
+        counted = labels != -100
+        each = logits.logsumexp(-1)[counted] - logits[counted].gather(-1, labels[counted][:, None])[:, 0]
+        if self.wrong == "conta":
+            return each.sum() / len(labels)
+        return (
+            each.sum()
+            if self.wrong == "soma"
+            else each.mean() / (0.6931471805599453 if self.wrong == "bits" else 1)
+        )
+
+
+@checker
+def check_loss_experiment(student: Trial) -> None:
+    kinds = ("nenhum", "conta", "bits", "soma")
+    for dice in student.dice(6):
+        kind = kinds[dice.whole(0, 3)]
+        for wrong in (kind, *kinds):
+            student.expect(
+                student(perda=_Loss(wrong)),
+                wrong,
+                sem_ignoradas="nenhum" if wrong == "conta" else wrong,
+                uma_posicao="nenhum" if wrong == "soma" else wrong,
+                sem_bits=AnyOf(other if wrong == "bits" else wrong for other in ("nenhum", "soma", "conta")),
+                acusa_a_certa=AnyOf(
+                    other if wrong == "nenhum" else wrong for other in ("conta", "bits", "soma")
+                ),
+                sempre_a_mesma=AnyOf(kinds),
+            )
+
+
+check_first_loss = number_checker(
+    "first_loss",
+    math.log(1000),
+    digits=2,
+    bits=math.log2(1000),
+    base_dez=3.0,
+    probabilidade=0.001,
+    perplexidade=1000.0,
+    sinal=-math.log(1000),
 )

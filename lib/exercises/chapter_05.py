@@ -1,4 +1,4 @@
-"""Checkers of chapter 5: aligned labels, neighbours, z-scores, answer spans and pseudo-perplexity."""
+"""Checkers of chapter 5: aligned labels, vectors, answer spans, pseudo-perplexity and a design of runs."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lib.exercises.student import number_checker
-from lib.exercises.trials import AnyOf, Dice, Trial, checker
+from lib.exercises.trials import AnyOf, Dice, Raised, Trial, checker
 from lib.exercises.values import passes_for
 from lib.heads import best_span
 from lib.losses import IGNORE_INDEX
@@ -43,6 +43,29 @@ def check_subword_labels(student: Trial) -> None:
                 for special, inside in product((IGNORE_INDEX, -1, 100, None), repeat=2)
             ),
             em_ordem=[*labels, *[IGNORE_INDEX] * (len(words) - len(labels))],
+        )
+
+
+@checker
+def check_mean_pool(student: Trial) -> None:
+    for dice in student.dice(16, long=1):
+        b, n = dice.length(1, 5), dice.length(1, 30)
+        real = dice.some_in_each_row(b, n)  # real tokens need not come first
+        hidden = dice.normal(b, n, dice.length(1, 5)).masked_fill(dice.chance(0.1, b, n, 1), 0.0)
+        total = (hidden * real[..., None]).sum(1)
+        student.expect(
+            student(H=hidden, real=real),
+            torch.stack([h[r].mean(0) for h, r in zip(hidden, real, strict=True)]),
+            com_padding=hidden.mean(1),
+            divide_por_n=total / hidden.shape[1],
+            sem_dividir=total,
+            primeiro=hidden[:, 0],
+            do_lote=total / real.sum(),
+            eixo=hidden.mean(-1),
+            maximo=hidden.masked_fill(~real[..., None], -torch.inf).amax(1),
+            invertida=(hidden * ~real[..., None]).sum(1) / (~real).sum(1, keepdim=True),
+            media_geral=hidden[real].mean(0),
+            prefixo=torch.stack([h[: r.sum()].mean(0) for h, r in zip(hidden, real, strict=True)]),
         )
 
 
@@ -227,9 +250,67 @@ def _expect_pseudo(student: Trial, model: _Model, ids: Tensor, mask_id: int, cou
     )
 
 
+@checker
+def check_accuracy_defect(student: Trial) -> None:
+    for dice in student.dice(18, long=1):
+        b, n, c = dice.length(1, 4), dice.length(1, 15), dice.whole(2, 6)
+        logits, labels = dice.normal(b, n, c), dice.wholes(0, c - 1, b, n)
+        found = logits.argmax(-1)
+        labels = torch.where(dice.chance(0.5, b, n), found, labels)  # a model that has learnt something
+        labels = labels.masked_fill(~dice.some_in_each_row(b, n), IGNORE_INDEX)
+        right, asked = found == labels, labels != IGNORE_INDEX
+        share = right[asked].double().mean()
+        student.expect(
+            student(logits=logits, rotulos=labels),
+            share,
+            como_estava=right.double().mean(),
+            por_frase=(right.sum(1) / asked.sum(1)).mean(),
+            contam_como_certas=(right | ~asked).double().mean(),
+            erros=1 - share,
+            quantidade=right.sum().double(),
+            so_o_zero=right[labels != 0].double().mean(),
+        )
+
+
+@checker
+def check_runs_experiment(student: Trial) -> None:
+    got = student()
+    if isinstance(got, Raised):
+        student.expect(got, [])
+    rows = [[*row] for row in got] if isinstance(got, list) and all(isinstance(r, list) for r in got) else []
+    well_made = rows and all(
+        len(r) == 4 and all(isinstance(x, int) for x in r) and min(r[1:3]) > 0 for r in rows
+    )
+    student.require(bool(well_made), "tipo", "uma lista de (booleano, inteiro, inteiro, inteiro)", got)
+    student.require(len(rows) <= RUNS, "caras", f"no máximo {RUNS} corridas", f"{len(rows)} corridas")
+    runs = [(bool(p), n, steps, seed) for p, n, steps, seed in rows]
+    student.require(len(set(runs)) == len(runs), "repetida", "corridas diferentes", got)
+    settings: dict[tuple, set[int]] = {}
+    for *setting, seed in runs:
+        settings.setdefault(tuple(setting), set()).add(seed)
+    varied = [len(set(values)) for values in zip(*settings, strict=True)]
+    student.require(min(varied) > 1, "nao_varia", "as três causas variam", got)
+    student.require(_separates([*settings]), "confundidas", "cada causa separada das outras", got)
+    seeds = [*settings.values()]
+    student.require(min(map(len, seeds)) >= 3, "sem_repeticao", "três sementes em cada configuração", got)
+    student.require(all(s == seeds[0] for s in seeds), "sementes_diferentes", "as mesmas sementes", got)
+
+
+RUNS = 16
+
+
+def _separates(settings: list[tuple]) -> bool:
+    """Whether no two worlds, each with effects of its own, give these settings the same results.
+
+    Each value of a cause may have any effect, so a result is a sum of one unknown for each; with as many
+    independent settings as unknowns, the results tell all of them.
+    """
+    values = [sorted(set(column)) for column in zip(*settings, strict=True)]
+    design = [[1.0, *(float(row[c] == v) for c in range(3) for v in values[c][1:])] for row in settings]
+    table = torch.tensor(design)
+    return int(torch.linalg.matrix_rank(table)) == table.shape[1]
+
+
 check_spans_by_hand = number_checker(
     "spans_by_hand", 27, sem_limite=55, sem_ordem=100, sem_as_pontas=30, um_token_nao=17, um_a_mais=34
-)
-check_zscore_by_hand = number_checker(
-    "zscore_by_hand", 2.0, digits=2, sinal=-2.0, variancia=1.0, so_centra=4.0
 )

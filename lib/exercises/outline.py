@@ -73,4 +73,4 @@ def _constants(source: str) -> str:
 def _inputs(source: str) -> str:
     """The classes of a checker's module: objects of them are among the inputs of an answer."""
     kept = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
-    return "\n".join(["from __future__ import annotations", *kept, ""])
+    return "\n".join(["from __future__ import annotations", "import torch", *kept, ""])

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 from torch import Tensor
 
+from lib.exercises import workshop
 from lib.exercises.calling import Answer
-from lib.exercises.catalogue import Exercise, mistakes_of
+from lib.exercises.catalogue import Exercise, general_mistakes, named
 from lib.exercises.isolation import STRANGE, Isolated, NoReply, Remote, Unforked
 from lib.exercises.values import (
     NotAnAnswer,
@@ -107,18 +108,22 @@ class Student:
 
 
 class Checker:
-    """A checker as notebooks call it: `check_softmax(minha_softmax)` prints; `verdict` returns instead."""
+    """A checker as notebooks call it: `check_softmax(softmax_estavel)` prints; `verdict` returns instead."""
 
     def __init__(self, name: str, examine: Callable[[Asking], None]) -> None:
-        self.__name__, self.examine = f"check_{name}", examine
-        self.hints = mistakes_of(name)
+        self.__name__, self.examine, self.exercise = f"check_{name}", examine, named(name)
+        self.hints = general_mistakes() | self.exercise.mistakes
 
-    def __call__(self, answer: Any) -> None:
-        print(self.verdict(answer).text)
+    def __call__(self, answer: Any, trocar: bool = False) -> None:
+        """Print the verdict; an accepted part of the student's own BERT is kept, see `workshop`."""
+        verdict = self.verdict(answer)
+        print(verdict.text)
+        if verdict.status == RIGHT and (told := workshop.keep(self.exercise.name, answer, trocar)):
+            print(told)
 
     def verdict(self, answer: Any, seconds: float = SECONDS) -> Verdict:
         """The verdict, reached in this process, on an answer that runs in one of its own."""
-        name = answer.__name__ if isinstance(answer, FunctionType) else "a resposta"
+        name = answer.__name__ if isinstance(answer, FunctionType | type) else "a resposta"
         with Isolated(Answer(answer)) as apart:
             return self.judge(apart, name, seconds)
 
@@ -130,6 +135,8 @@ class Checker:
             return apart.ask(method, *arguments, seconds=deadline - time.monotonic())
 
         try:
+            if steps := workshop.steps_before(self.exercise):
+                asked("define", steps)
             self.examine(asked)
         except NotYet:
             return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")

@@ -213,4 +213,6 @@ def checker(examine: Callable[[Trial], None]) -> Checker:
 def _size(value: Any) -> int:
     if isinstance(value, Tensor):
         return value.numel()
-    return len(value) if isinstance(value, list | set | str) else value if isinstance(value, int) else 0
+    return (
+        len(value) if isinstance(value, list | set | str | dict) else value if isinstance(value, int) else 0
+    )

@@ -80,6 +80,8 @@ def fingerprint_of_input(value: Any) -> Any:
         return [plain(value), value.requires_grad]
     if isinstance(value, set):
         return sorted(value)
+    if isinstance(value, dict):
+        return [[name, plain(entry)] for name, entry in value.items()]
     return None if callable(value) else plain(value)
 
 
@@ -122,6 +124,8 @@ def show(value: Any) -> str:
         text = f"gerador com a semente {value.initial_seed()}"
     elif isinstance(value, set):
         text = "{" + ", ".join(map(repr, sorted(value))) + "}"
+    elif isinstance(value, dict) and all(isinstance(entry, Tensor) for entry in value.values()):
+        text = f"pesos ({len(value)} tensores)"
     elif callable(value):
         text = getattr(value, "__name__", "uma função")
     else:

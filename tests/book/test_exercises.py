@@ -26,13 +26,13 @@ def test_the_teachers_page_claims_no_figure():
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_exercise_shows_its_statement_two_hints_and_its_solution(chapter):
+def test_every_exercise_shows_its_statement_three_hints_and_its_solution(chapter):
     found = {cell.id: cell.source for cell in cells(chapter)}
     for exercise in exercises(chapter):
         id = f"ex-{chapter:02}-{exercise.number}"
         statement, answer, solution = (found[f"{id}-{part}"] for part in ("enunciado", "resposta", "solucao"))
         assert all(part in statement for part in (f":label: {exercise.label}", "**Ideia:**", "**Tempo:**"))
-        assert statement.count(":class: tip dropdown") == 2
+        assert statement.count(":class: tip dropdown") == 3
         assert solution.startswith(f"````{{solution}} {exercise.label}\n") and ":class: dropdown" in solution
         if exercise.kind == CODE:
             assert exercise.solution_code() in solution and exercise.solution_code() not in answer

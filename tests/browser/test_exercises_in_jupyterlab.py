@@ -11,8 +11,8 @@ from tools.insert_exercises import inserted
 from tools.student import without_solutions
 
 PREPARATION = "from lib.exercises.chapter_01 import"
-RIGHT = "def minha_mascara(n): return torch.ones(n, n).tril().bool()"
-INVERTED = "def minha_mascara(n): return torch.ones(n, n).triu(1).bool()"
+RIGHT = "def mascara_causal(n): return torch.ones(n, n).tril().bool()"
+INVERTED = "def mascara_causal(n): return torch.ones(n, n).triu(1).bool()"
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def lab(jupyterlab, browser):
         yield page
 
 
-def run(page, *, instead: str = "", check: str = "check_causal_mask(minha_mascara)"):
+def run(page, *, instead: str = "", check: str = "check_causal_mask(mascara_causal)"):
     """Run the cell of the first exercise, with other code in it if asked; its output."""
     cell = page.locator(".jp-CodeCell", has_text=check).last
     if instead:
@@ -36,7 +36,7 @@ def run(page, *, instead: str = "", check: str = "check_causal_mask(minha_mascar
 
 
 def test_the_stub_invites(lab):
-    expect(run(lab)).to_have_text("✎ Sua vez: complete minha_mascara e execute a célula de novo.\n")
+    expect(run(lab)).to_have_text("✎ Sua vez: complete mascara_causal e execute a célula de novo.\n")
 
 
 def test_a_wrong_answer_gets_what_was_expected_and_the_hint(lab):
@@ -47,18 +47,20 @@ def test_a_wrong_answer_gets_what_was_expected_and_the_hint(lab):
 
 
 def test_an_error_names_the_line_of_the_cell(lab):
-    output = run(lab, instead="def minha_mascara(n):\n    return torch.nada(n)")
+    output = run(lab, instead="def mascara_causal(n):\n    return torch.nada(n)")
     expect(output).to_contain_text(
         "AttributeError: module 'torch' has no attribute 'nada' (linha 2 da célula)"
     )
 
 
 def test_the_kernel_survives_an_answer_that_leaves(lab):
-    expect(run(lab, instead="def minha_mascara(n): import os; os._exit(1)")).to_contain_text(
+    expect(run(lab, instead="def mascara_causal(n): import os; os._exit(1)")).to_contain_text(
         "encerrou o processo"
     )
 
 
 def test_the_right_answer_is_congratulated(lab):
-    expect(run(lab, instead=RIGHT)).to_have_text("✔ Certo! A resposta passou em todas as verificações.\n")
+    output = run(lab, instead=RIGHT)
+    expect(output).to_contain_text("✔ Certo! A resposta passou em todas as verificações.\n")
+    expect(output).to_contain_text("Guardada em meu_bert.py")
     assert lab.problems.external == []

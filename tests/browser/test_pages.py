@@ -182,7 +182,7 @@ def test_the_keyboard_unfolds_and_folds_a_solution(viewport, new_page, book_url)
         page.keyboard.press(key)
         expect(button).to_have_attribute("aria-expanded", str(shown).lower())
         expect(code).to_be_visible(visible=shown)
-    expect(code).to_contain_text("def minha_softmax(s):")
+    expect(code).to_contain_text("def softmax_estavel(s):")
     assert page_overflow(page) == 0 and not page.problems
 
 

@@ -1,6 +1,7 @@
-"""Solutions of chapter 2: corruption of sentences for a masked language model."""
+"""Solutions of chapter 2: what a masked language model reads, what it is asked, and its head."""
 
 import torch
+from torch import nn
 
 
 def rotulos_mlm(ids, selecionadas):
@@ -27,21 +28,55 @@ def corromper(ids, selecionadas, mask_id, palavras, gerador):
     return torch.where(selecionadas, novos, ids)
 
 
-def montar_par(a, b, cls_id, sep_id):
-    """(ids, segmentos) do par de frases, como o BERT o lê; duas listas do
-    mesmo comprimento."""
-    ids = [cls_id, *a, sep_id, *b, sep_id]
-    segmentos = [0] * (len(a) + 2) + [1] * (len(b) + 1)
+def montar_entrada(frases, vocabulario):
+    """(ids, segmentos) de uma ou duas frases, listas de tokens, como o BERT as
+    lê; o token que falta no vocabulário (dicionário de ids) vira [UNK]."""
+    ids, segmentos = [vocabulario["[CLS]"]], [0]
+    for segmento, frase in enumerate(frases):
+        ids += [vocabulario.get(token, vocabulario["[UNK]"]) for token in frase]
+        ids.append(vocabulario["[SEP]"])
+        segmentos += [segmento] * (len(frase) + 1)
     return ids, segmentos
 
 
-def marcar_trechos(trechos, permitidas, orcamento):
-    """Lista de booleanos: posições cobertas pelos trechos (inicio,
-    comprimento), até o orçamento."""
-    marcadas = [False] * len(permitidas)
-    for inicio, comprimento in trechos:
-        for i in range(inicio, min(inicio + comprimento, len(permitidas))):
-            if not permitidas[i] or sum(marcadas) == orcamento:
-                break
-            marcadas[i] = True
-    return marcadas
+def montar_lote(entradas, pad_id):
+    """Tensores ids, segmentos e real (B, N) de pares (ids, segmentos) de
+    comprimentos diferentes; real é False no preenchimento."""
+    n = max(len(ids) for ids, _ in entradas)
+    ids = torch.tensor([linha + [pad_id] * (n - len(linha)) for linha, _ in entradas])
+    segmentos = torch.tensor([linha + [0] * (n - len(linha)) for _, linha in entradas])
+    real = torch.tensor([[i < len(linha) for i in range(n)] for linha, _ in entradas])
+    return ids, segmentos, real
+
+
+class CabecaMLM(nn.Module):
+    """Logits (..., V) a partir das saídas h (..., d) e da tabela de tokens
+    E (V, d): uma camada com GELU e normalização, o produto por E e um viés."""
+
+    def __init__(self, d, V):
+        super().__init__()
+        self.W = nn.Linear(d, d)
+        self.norm = nn.LayerNorm(d, eps=1e-12)
+        self.bias = nn.Parameter(torch.zeros(V))
+
+    def forward(self, h, E):
+        h = self.norm(nn.functional.gelu(self.W(h)))  # (..., d)
+        return h @ E.T + self.bias  # (..., V)
+
+
+def preparar(ids, selecionadas, mask_id):
+    """(entrada, rótulos) de ids (B, N), com [MASK] em todas as selecionadas."""
+    rotulos = torch.where(selecionadas, ids, -100)
+    entrada = ids.masked_fill(selecionadas, mask_id)
+    return entrada, rotulos
+
+
+def sorteio_de(caixa):
+    """ "um" ou "dois": quantos sorteios a caixa faz por posição (80/10/10 ou
+    81/10/9). caixa(ids, selecionadas, mask_id, palavras, gerador)."""
+    ids = torch.full((1000, 1000), 5)
+    todas = torch.ones_like(ids, dtype=torch.bool)
+    palavras = torch.arange(6, 1000)  # nenhuma é a original
+    saida = caixa(ids, todas, 4, palavras, torch.Generator().manual_seed(0))
+    mantidas = (saida == ids).double().mean()
+    return "um" if mantidas > 0.095 else "dois"

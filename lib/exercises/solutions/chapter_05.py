@@ -16,6 +16,14 @@ def rotulos_das_subpalavras(palavra_de, rotulos):
     return saida
 
 
+def media_dos_reais(H, real):
+    """Vetor da frase (B, d): média das saídas H (B, N, d) onde real (B, N) é
+    True."""
+    peso = real.unsqueeze(-1).to(H.dtype)  # (B, N, 1)
+    soma = (H * peso).sum(dim=1)  # (B, d)
+    return soma / peso.sum(dim=1)
+
+
 def vizinho_mais_proximo(vetores, i):
     """Índice do vetor de maior cosseno com vetores[i], que não seja o próprio;
     vetores (M, d)."""
@@ -54,3 +62,18 @@ def pseudo_perplexidade(modelo, ids, mask_id, contam):
         logits = modelo(com_mask)[i]  # (V,)
         perdas.append(-torch.log_softmax(logits, dim=-1)[ids[i]])
     return torch.stack(perdas).mean().exp()
+
+
+def acuracia(logits, rotulos):
+    """Fração de acertos de logits (B, N, C) nos rótulos (B, N); onde o rótulo
+    é -100 não há o que acertar."""
+    contam = rotulos != -100
+    previstos = logits.argmax(dim=-1)
+    return (previstos == rotulos)[contam].double().mean()
+
+
+def corridas():
+    """Lista de corridas (pretreinado, exemplos, passos, semente): um booleano
+    e três inteiros positivos."""
+    comparadas = [(False, 100, 200), (True, 100, 200), (True, 400, 200), (True, 100, 800)]
+    return [(*corrida, semente) for corrida in comparadas for semente in (0, 1, 2)]

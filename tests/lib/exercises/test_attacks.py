@@ -28,8 +28,8 @@ pytestmark = [needs_bwrap, pytest.mark.slow]
 ROOT = Path(lib.__file__).parents[1]
 
 EVERY_ANSWER = """
-minha_mascara = minha_softmax = mascara_do_lote = pesos_mascarados = {answer}
-meu_peso = pares_permitidos = {number}
+mascara_causal = softmax_estavel = mascara_do_lote = atencao = {answer}
+meu_peso = saidas_que_mudam = {number}
 """
 # Each is a cell of a notebook without answers. What a comment calls gained would be a right mark.
 ATTACKS = {
@@ -56,7 +56,7 @@ import ctypes, os
 libc = ctypes.CDLL(None)
 for pid in {os.getppid(), *range(2, 400)}:
     if libc.ptrace(16, pid, 0, 0) == 0:
-        minha_mascara = lambda n: torch.ones(n, n).tril().bool()  # gained
+        mascara_causal = lambda n: torch.ones(n, n).tril().bool()  # gained
 """,
     "signals everybody": """
 import os, signal
@@ -74,7 +74,7 @@ for folder in {pathlib.Path(lib.__file__).parent, pathlib.Path(ROOT, "lib")}:
         try:
             with open(path, "a") as file:
                 file.write("\\npasses_for = lambda *_: True\\n")
-            minha_mascara = lambda n: torch.ones(n, n).tril().bool()  # gained
+            mascara_causal = lambda n: torch.ones(n, n).tril().bool()  # gained
         except OSError:
             pass
 """,
@@ -84,7 +84,7 @@ for path in [pathlib.Path(t.__file__), *(pathlib.Path(p) for p in sys.path if p[
     try:
         with open(path / "sitecustomize.py" if path.is_dir() else path, "a") as file:
             file.write("\\n")
-        minha_mascara = lambda n: torch.ones(n, n).tril().bool()  # gained
+        mascara_causal = lambda n: torch.ones(n, n).tril().bool()  # gained
     except OSError:
         pass
 """,
@@ -118,14 +118,14 @@ for n in range(1, 6):
 """,
     "takes the functions of the course": """
 import lib.attention as a
-minha_mascara, minha_softmax, mascara_do_lote = a.causal_mask, a.softmax, a.padding_mask
-pesos_mascarados = lambda q, k, m: a.attention(q, k, q, m)[1]
+mascara_causal, softmax_estavel, mascara_do_lote = a.causal_mask, a.softmax, a.padding_mask
+atencao = a.attention
 """,
     "takes the expected numbers": """
 import inspect, lib.exercises.chapter_01 as c
-for name in ("check_allowed_pairs", "check_weight_by_hand"):
+for name in ("check_changed_outputs", "check_weight_by_hand"):
     try:
-        pares_permitidos = meu_peso = inspect.getclosurevars(getattr(c, name).examine).nonlocals["expected"]
+        saidas_que_mudam = meu_peso = inspect.getclosurevars(getattr(c, name).examine).nonlocals["expected"]
     except Exception:
         pass
 """,
@@ -136,10 +136,10 @@ for folder, _, files in os.walk("/"):
         path = os.path.join(folder, name)
         if ("/lib/exercises" in path or "/book/" in path) and name.endswith(("py", "pyc", "toml", "ipynb")):
             text = open(path, "rb").read()
-            if b"5050" in text:
-                pares_permitidos = 5050  # gained
-            if b"def minha_mascara" in text:
-                minha_mascara = lambda n: torch.ones(n, n).tril().bool()  # gained
+            if b"10 - 4 + 1" in text:
+                saidas_que_mudam = 7  # gained
+            if b"def mascara_causal" in text:
+                mascara_causal = lambda n: torch.ones(n, n).tril().bool()  # gained
 """,
     "replaces what answers are called by": """
 import json, lib.exercises.calling as c, lib.exercises.isolation as i, lib.exercises.values as v
@@ -147,7 +147,7 @@ class Anything:
     def __eq__(self, other): return True
     __hash__ = None
 v.plain = v.restored = c.plain = lambda *_: True
-c.Answer.what = lambda self: {"function": True, "value": 5050.5}
+c.Answer.what = lambda self: {"function": True, "value": 7.5}
 c.Answer.call = lambda self, *inputs: {"value": True, "printed": False, "inputs": [None] * len(inputs)}
 torch.allclose = torch.equal = lambda *_, **__: True
 """,
@@ -178,7 +178,7 @@ libc.unshare(0x10000000 | 0x00020000)
 done = [libc.umount2(b"/proc", 2), libc.mount(None, b"/", None, 4096 | 32, None),
         libc.mount(None, b"/usr", None, 4096 | 32, None), libc.mount(None, b"/curso", None, 4096 | 32, None)]
 if 0 in done:
-    pares_permitidos = 5050  # gained
+    saidas_que_mudam = 7  # gained
 """,
     "takes rights in a space of its own": """
 import ctypes, os
@@ -238,7 +238,7 @@ import os
 for change in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot("/pasta")):
     try:
         change()
-        pares_permitidos = 5050  # gained
+        saidas_que_mudam = 7  # gained
     except OSError:
         pass
 """,
@@ -254,12 +254,12 @@ try:
 except OSError:
     pass
 if started > 100:
-    pares_permitidos = 5050  # gained
+    saidas_que_mudam = 7  # gained
 """,
     "takes too much memory": """
 try:
     hoard = bytearray(3 * 2**30)
-    pares_permitidos = 5050  # gained
+    saidas_que_mudam = 7  # gained
 except MemoryError:
     pass
 """,
@@ -275,7 +275,7 @@ for folder in ("/pasta", "/tmp", "/", "/dev/shm", "/dev", "/curso", "/etc"):
     except OSError:
         pass
 if written > 100 * 2**20:
-    pares_permitidos = 5050  # gained
+    saidas_que_mudam = 7  # gained
 """,
     "never ends": "while True:\n    pass",
     "catches everything": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
@@ -333,7 +333,7 @@ def test_an_attack_gains_nothing_and_the_next_student_is_unaffected(name, sandbo
     while left_over(sandbox):
         assert time.monotonic() < deadline, left_over(sandbox)
         time.sleep(0.05)
-    assert right(blank(), sandbox) == 0 and right(filled(), sandbox) == 6
+    assert right(blank(), sandbox) == 0 and right(filled(), sandbox) == 8
     assert fingerprint(ROOT / "lib" / "exercises") == before
 
 
@@ -347,7 +347,7 @@ def test_nothing_can_be_reached_over_the_network(sandbox):
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         port = server.getsockname()[1]
-        attack = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\npares_permitidos = 5050"
+        attack = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\nsaidas_que_mudam = 7"
         assert right(blank(attack), sandbox) == 0
         with pytest.raises(TimeoutError):
             server.accept()
@@ -372,7 +372,7 @@ import os, time
 for path in ({str(table)!r}, {str(class_ / "ana" / "01_masking.ipynb")!r}, {str(tmp_path / "novo")!r}):
     try:
         open(path, "a").write("forjado")
-        pares_permitidos = 5050
+        saidas_que_mudam = 7
     except OSError:
         pass
 if os.fork() == 0:
@@ -395,7 +395,7 @@ if os.fork() == 0:
     rows = csv.DictReader(io.StringIO(table.read_text(encoding="utf-8-sig")), delimiter=";")
     found = {row["estudante"]: row for row in rows}
     assert {name: row["Total"] for name, row in found.items()} == {
-        "ana": "6",
+        "ana": "8",
         "bia": "0",
         "caio": "0",
         "davi": "0",

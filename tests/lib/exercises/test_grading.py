@@ -41,7 +41,7 @@ def marks(notebook, sandbox, seconds=60.0):
 @needs_bwrap
 def test_untouched_answers_are_to_do(sandbox):
     found = marks(new_notebook(cells=cells(1)), sandbox)
-    assert [m.status for m in found.values()] == [TO_DO] * 6 + [BLANK]
+    assert [m.status for m in found.values()] == [TO_DO] * 8 + [BLANK]
 
 
 @needs_bwrap
@@ -55,8 +55,8 @@ def test_right_answers_are_right_in_the_sandbox(chapter, sandbox):
 def test_a_broken_cell_takes_only_its_own_exercise(sandbox, monkeypatch):
     monkeypatch.setattr(answers, "CELL_SECONDS", 2.0)
     notebook = filled()
-    answer_cell(notebook, 1).source = "def minha_mascara(n)\n    return 1"
-    answer_cell(notebook, 2).source = "def minha_softmax(s):\n    return s\n\nwhile True:\n    pass"
+    answer_cell(notebook, 1).source = "def mascara_causal(n)\n    return 1"
+    answer_cell(notebook, 2).source = "def softmax_estavel(s):\n    return s\n\nwhile True:\n    pass"
     answer_cell(notebook, 3).source = "import sys\nsys.exit()\ndef mascara_do_lote(c, n):\n    return c"
     notebook.cells = [c for c in notebook.cells if c is not answer_cell(notebook, 4)]
     answer_cell(notebook, 5).source = "import os\nmeu_peso = 1\nos._exit(0)"
@@ -64,13 +64,13 @@ def test_a_broken_cell_takes_only_its_own_exercise(sandbox, monkeypatch):
     told = {"causal_mask": "SyntaxError", "softmax": "a tempo", "batch_mask": "SystemExit"}
     for name, text in (told | {"weight_by_hand": "encerrou o processo"}).items():
         assert found[name].status == BROKEN and text in found[name].detail, found[name]
-    assert found["masked_weights"].status == NOT_FOUND and found["allowed_pairs"].status == RIGHT
+    assert found["attention"].status == NOT_FOUND and found["changed_outputs"].status == RIGHT
 
 
 @needs_bwrap
 def test_other_cells_are_used_and_a_wrong_answer_comes_with_its_hint(sandbox):
     notebook = filled()
-    answer_cell(notebook, 1).source = "%time\ndef minha_mascara(n):\n    return ajuda(n) == UM"
+    answer_cell(notebook, 1).source = "%time\ndef mascara_causal(n):\n    return ajuda(n) == UM"
     helper = "UM = 1\nprint(open('não existe'))\ndef ajuda(n):\n    return torch.ones(n, n).tril()"
     notebook.cells.insert(0, new_code_cell("import torch\ntorch.ones(10**9, 10**9)"))
     notebook.cells.insert(2, new_code_cell(helper))
@@ -95,13 +95,13 @@ def test_the_course_is_there_as_names_and_constants_only(sandbox):
 def test_the_last_definition_counts_and_ids_are_not_needed(sandbox):
     """Notebooks of format 4.4 have none: an open answer is found by the statement before it."""
     notebook = filled()
-    answer_cell(notebook, 1).source = "import torch\ndef minha_mascara(n):\n    return 1"
-    notebook.cells.append(new_code_cell("def minha_mascara(n):\n    return torch.ones(n, n).tril().bool()"))
+    answer_cell(notebook, 1).source = "import torch\ndef mascara_causal(n):\n    return 1"
+    notebook.cells.append(new_code_cell("def mascara_causal(n):\n    return torch.ones(n, n).tril().bool()"))
     for cell in notebook.cells:
         del cell["id"]
     notebook.nbformat_minor = 4
     found = marks(notebook, sandbox)
-    assert [m.status for m in found.values()] == [RIGHT] * 6 + [TO_READ]
+    assert [m.status for m in found.values()] == [RIGHT] * 8 + [TO_READ]
     assert found["open_masking"].detail == "Na última posição a máscara não muda nada."
 
 
@@ -186,7 +186,7 @@ def test_a_class_is_graded_twice_with_marks_by_hand_in_between(tmp_path, capsys)
     for chapter, name in ((1, "01_masking.ipynb"), (2, "02_mlm.ipynb")):
         write(filled(chapter), class_ / "ana" / name)
     wrong = filled()
-    answer_cell(wrong, 1).source = "def minha_mascara(n):\n    return ~torch.ones(n, n).tril().bool()"
+    answer_cell(wrong, 1).source = "def mascara_causal(n):\n    return ~torch.ones(n, n).tril().bool()"
     write(wrong, class_ / "bia_01_masking.ipynb")
     unreadable(class_ / "caio")
     grade = ["grade", str(class_), f"--out={out}"]
@@ -194,8 +194,8 @@ def test_a_class_is_graded_twice_with_marks_by_hand_in_between(tmp_path, capsys)
     told = capsys.readouterr()
     assert "8 cadernos de 3 estudantes" in told.out and "corrigindo" in told.err
     ana, bia, caio = table(out / "notas.csv")
-    assert (ana["estudante"], ana["Capítulo 1"], ana["Capítulo 2"], ana["Total"]) == ("ana", "6", "7", "13")
-    assert (bia["1.1 A máscara, sem laços"], bia["Capítulo 1"], bia["Total"]) == ("0", "5", "5")
+    assert (ana["estudante"], ana["Capítulo 1"], ana["Capítulo 2"], ana["Total"]) == ("ana", "8", "9", "17")
+    assert (bia["1.1 A máscara, sem laços"], bia["Capítulo 1"], bia["Total"]) == ("0", "7", "7")
     assert caio["Total"] == "0" and all(problem in caio["Observações"] for problem in UNREADABLE.values())
     page = (out / "retornos" / "bia.html").read_text(encoding="utf-8")
     assert "A máscara está invertida" in page and "Esperado" in page
@@ -204,10 +204,10 @@ def test_a_class_is_graded_twice_with_marks_by_hand_in_between(tmp_path, capsys)
     assert "A máscara, sem laços" in first and "1 de 2" in first and "invertida" in first
 
     rows = table(out / BY_HAND)
-    assert {(r["estudante"], r["questão"][:3]) for r in rows} >= {
-        ("ana", "1.7"),
-        ("ana", "2.8"),
-        ("bia", "1.7"),
+    assert {(r["estudante"], r["questão"].split()[0]) for r in rows} >= {
+        ("ana", "1.9"),
+        ("ana", "2.10"),
+        ("bia", "1.9"),
     }
     for row in rows:  # as Excel saves them: Windows' own encoding, lines and comma
         if row["estudante"] == "ana":
@@ -219,15 +219,15 @@ def test_a_class_is_graded_twice_with_marks_by_hand_in_between(tmp_path, capsys)
     writer.writeheader(), writer.writerows(rows)
     (out / BY_HAND).write_bytes(text.getvalue().encode("cp1252"))
     changed = filled()
-    answer_cell(changed, 7).source = "Outra resposta."
+    answer_cell(changed, 9).source = "Outra resposta."
     write(changed, class_ / "ana" / "01_masking.ipynb")
     shutil.rmtree(class_ / "caio")
     assert main(grade) == 0
     ana, bia = table(out / "notas.csv")
-    assert (ana["Capítulo 1"], ana["Capítulo 2"], ana[PROJECT], ana["Total"]) == ("6,5", "7,5", "3", "17")
-    kept = {(r["estudante"], r["questão"][:3]): r for r in table(out / BY_HAND)}
-    assert kept["ana", "1.7"]["pontos"] == "0,5" and kept["ana", "1.7"]["aviso"] == CHANGED
-    assert kept["ana", "2.8"]["aviso"] == "" and kept["caio", "Pro"]["pontos"] == ""
+    assert (ana["Capítulo 1"], ana["Capítulo 2"], ana[PROJECT], ana["Total"]) == ("8,5", "9,5", "3", "21")
+    kept = {(r["estudante"], r["questão"].split()[0]): r for r in table(out / BY_HAND)}
+    assert kept["ana", "1.9"]["pontos"] == "0,5" and kept["ana", "1.9"]["aviso"] == CHANGED
+    assert kept["ana", "2.10"]["aviso"] == "" and kept["caio", "Projeto"]["pontos"] == ""
     assert "Boa ideia; falta o exemplo." in (out / "retornos" / "ana.html").read_text(encoding="utf-8")
 
 
@@ -345,4 +345,4 @@ def test_unsafe_grades_without_a_sandbox(tmp_path):
     write(filled(), tmp_path / "ana.ipynb")
     assert main(["grade", str(tmp_path), "--unsafe"]) == 0
     (ana,) = table(tmp_path / "correcao" / "notas.csv")
-    assert ana["Total"] == "6"
+    assert ana["Total"] == "8"

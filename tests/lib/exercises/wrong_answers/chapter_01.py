@@ -61,6 +61,30 @@ def _real(lengths, n):
     return torch.stack([torch.arange(n) < length for length in lengths])
 
 
+def _with(weights):
+    """The whole attention, from a function that gives its weights."""
+    return lambda q, k, v, m: ((a := weights(q, k, m)) @ v.to(a.dtype), a)
+
+
+def _hide(s, hidden):
+    return s.masked_fill(hidden, -math.inf).softmax(-1)
+
+
+def _hide_columns(s, lengths):
+    return _hide(s, ~_real(lengths, s.shape[-1])[:, None])
+
+
+def _moved(x, rows):
+    other = x.clone()
+    for j in rows:
+        other[j] += 1 + torch.rand(x.shape[1])
+    return other
+
+
+def _same(a, b):
+    return torch.allclose(a, b, atol=1e-6)
+
+
 WRONG = {
     "causal_mask": [
         ("invertida", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
@@ -149,33 +173,73 @@ WRONG = {
         ("valor", lambda c, n: _causal(n) & _real(c[:1].expand(len(c)), n)[:, None]),  # the first for all
         ("valor", lambda c, n: _causal(n) & (_real(c, n)[:, None] | torch.eye(n).bool())),
     ],
-    "masked_weights": [
-        ("sem_escala", lambda q, k, m: _masked(_dot(q, k), m)),
-        ("escala_sem_raiz", lambda q, k, m: _masked(_dot(q, k) / q.shape[-1], m)),
-        ("escala_do_tamanho", lambda q, k, m: _masked(_dot(q, k) / q.shape[-2] ** 0.5, m, -1e9)),
-        ("escala_multiplica", lambda q, k, m: _masked(_dot(q, k) * q.shape[-1] ** 0.5, m, -1e9)),
-        ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1).masked_fill(~m, 0.0)),
-        ("depois", lambda q, k, m: F.softmax(_scaled(q, k), -1) * m),
-        ("esquecida", lambda q, k, m: F.softmax(_scaled(q, k), -1)),
-        ("zerada", lambda q, k, m: F.softmax(_scaled(q, k) * m, -1)),
-        ("invertida", lambda q, k, m: _masked(_scaled(q, k), ~m, -1e30)),
-        ("eixo", lambda q, k, m: _masked(_scaled(q, k), m, dim=-2)),
-        ("trocadas", lambda q, k, m: _masked(_scaled(k, q), m)),
-        ("pontuacoes", lambda q, k, m: _scaled(q, k).masked_fill(~m, -math.inf)),
-        ("finito", lambda q, k, m: _masked(_scaled(q, k), m, -100.0)),
-        ("excecao", lambda q, k, m: _masked(q @ k / 2, m)),
-        ("excecao", lambda q, k, m: _masked(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, m)),  # one batch axis
-        ("esquecida", lambda q, k, m: _masked(_scaled(q, k), torch.ones_like(m))),
+    "attention": [
+        ("sem_escala", _with(lambda q, k, m: _masked(_dot(q, k), m))),
+        ("escala_sem_raiz", _with(lambda q, k, m: _masked(_dot(q, k) / q.shape[-1], m))),
+        ("escala_do_tamanho", _with(lambda q, k, m: _masked(_dot(q, k) / q.shape[-2] ** 0.5, m, -1e9))),
+        ("escala_multiplica", _with(lambda q, k, m: _masked(_dot(q, k) * q.shape[-1] ** 0.5, m, -1e9))),
+        ("depois", _with(lambda q, k, m: F.softmax(_scaled(q, k), -1).masked_fill(~m, 0.0))),
+        ("depois", _with(lambda q, k, m: F.softmax(_scaled(q, k), -1) * m)),
+        ("esquecida", _with(lambda q, k, m: F.softmax(_scaled(q, k), -1))),
+        ("zerada", _with(lambda q, k, m: F.softmax(_scaled(q, k) * m, -1))),
+        ("invertida", _with(lambda q, k, m: _masked(_scaled(q, k), ~m, -1e30))),
+        ("eixo", _with(lambda q, k, m: _masked(_scaled(q, k), m, dim=-2))),
+        ("trocadas", _with(lambda q, k, m: _masked(_scaled(k, q), m))),
+        ("pontuacoes", _with(lambda q, k, m: _scaled(q, k).masked_fill(~m, -math.inf))),
+        ("finito", _with(lambda q, k, m: _masked(_scaled(q, k), m, -100.0))),
+        ("excecao", _with(lambda q, k, m: _masked(q @ k / 2, m))),
+        (
+            "excecao",
+            _with(lambda q, k, m: _masked(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, m)),
+        ),  # one batch axis
+        ("esquecida", _with(lambda q, k, m: _masked(_scaled(q, k), torch.ones_like(m)))),
         (
             "valor",
-            lambda q, k, m: _masked(_scaled(q, k), _causal(q.shape[-2])),
+            _with(lambda q, k, m: _masked(_scaled(q, k), _causal(q.shape[-2]))),
         ),  # the causal mask, not the given
-        ("valor", lambda q, k, m: _masked(_dot(q, k) / 2, m)),  # the scale of one size
-        ("forma", lambda q, k, m: _masked(_scaled(q, k), m).squeeze(0)),
-        ("finito", lambda q, k, m: _masked(_scaled(q, k), m, -1000.0)),
+        ("valor", _with(lambda q, k, m: _masked(_dot(q, k) / 2, m))),  # the scale of one size
+        ("forma", _with(lambda q, k, m: _masked(_scaled(q, k), m).squeeze(0))),
+        ("finito", _with(lambda q, k, m: _masked(_scaled(q, k), m, -1000.0))),
+        ("so_os_pesos", lambda q, k, v, m: _masked(_scaled(q, k), m)),
+        ("trocado", lambda q, k, v, m: (a := _masked(_scaled(q, k), m), a @ v)),
+        ("com_chaves", lambda q, k, v, m: ((a := _masked(_scaled(q, k), m)) @ k, a)),
+        ("valor", lambda q, k, v, m: (v.mean(-2, keepdim=True).expand_as(v), _masked(_scaled(q, k), m))),
     ],
     "weight_by_hand": dict(sem_mascara=0.22, outra_coluna=1 / 3, sem_exponencial=1, tipo="2/3"),
-    "allowed_pairs": dict(sem_diagonal=4950, sem_mascara=100**2, metade=5000, valor_a_mao=5049),
+    "changed_outputs": dict(
+        sem_a_propria=6, sem_mascara=10, so_ela=1, o_passado=4, por_camada=21, valor_a_mao=3
+    ),
+    "padding_defect": [
+        (
+            "como_estava",
+            lambda s, c: _hide(s, ~_real(c, s.shape[-1])[:, :, None]).nan_to_num(1 / s.shape[-1]),
+        ),
+        ("como_estava", lambda s, c: _hide(s, ~_real(c, s.shape[-1])[:, :, None]).nan_to_num(0.0)),
+        ("linhas_zeradas", lambda s, c: _hide_columns(s, c) * _real(c, s.shape[-1])[:, :, None]),
+        ("sem_mascara", lambda s, c: s.softmax(-1)),
+        ("depois", lambda s, c: s.softmax(-1) * _real(c, s.shape[-1])[:, None]),
+        ("causal", lambda s, c: _hide(s, ~(_real(c, s.shape[-1])[:, None] & _causal(s.shape[-1])))),
+        ("nan", lambda s, c: _hide_columns(s, c) + 0 * _hide(s, ~_real(c, s.shape[-1])[:, :, None])),
+        ("valor", lambda s, c: _hide(s, ~_real(c, s.shape[-1])[:1, None].expand_as(s))),  # the first for all
+        ("valor", lambda s, c: s.masked_fill(~_real(c, s.shape[-1])[:, None], -1.0).softmax(-1)),
+        (
+            "altera_entrada",
+            lambda s, c: s.masked_fill_(~_real(c, s.shape[-1])[:, None], -math.inf).softmax(-1),
+        ),
+    ],
+    "leak_experiment": [
+        ("so_o_ultimo", lambda m, x: not _same(m(_moved(x, [-1]))[:-1], m(x)[:-1])),
+        ("so_a_primeira", lambda m, x: not _same(m(_moved(x, range(1, len(x))))[:1], m(x)[:1])),
+        (
+            "sempre_sim",
+            lambda m, x: any(not _same(m(_moved(x, [j]))[: j + 1], m(x)[: j + 1]) for j in range(len(x))),
+        ),
+        ("sempre_sim", lambda m, x: not _same(m(torch.rand_like(x)), m(x))),
+        ("sempre_nao", lambda m, x: False),
+        ("sempre_nao", lambda m, x: not _same(m(x), m(x.clone()))),
+        ("tipo", lambda m, x: "sim"),
+        ("altera_entrada", lambda m, x: bool(x.add_(1).sum() > 0)),
+    ],
 }
 
 RIGHT = {
@@ -199,15 +263,26 @@ RIGHT = {
         lambda c, n: torch.stack([_causal(n) & (torch.arange(n) < x) for x in c]),
         lambda c, n: torch.minimum(torch.arange(n), c[:, None] - 1)[:, :, None] >= torch.arange(n),
     ],
-    "masked_weights": [
-        lambda q, k, m: F.softmax(_scaled(q, k) + torch.zeros(m.shape).masked_fill(~m, -math.inf), -1),
-        lambda q, k, m: F.softmax(torch.where(m, _scaled(q, k), -1e9), -1),
-        lambda q, k, m: softmax((q / q.shape[-1] ** 0.5) @ k.mT + torch.where(m, 0.0, -math.inf)),
-        lambda q, k, m: F.softmax(_scaled(q.double(), k.double()) + m.double().log(), -1),
-        lambda q, k, m: F.scaled_dot_product_attention(
-            q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), attn_mask=m
+    "attention": [
+        _with(lambda q, k, m: F.softmax(_scaled(q, k) + torch.zeros(m.shape).masked_fill(~m, -math.inf), -1)),
+        _with(lambda q, k, m: F.softmax(torch.where(m, _scaled(q, k), -1e9), -1)),
+        _with(lambda q, k, m: softmax((q / q.shape[-1] ** 0.5) @ k.mT + torch.where(m, 0.0, -math.inf))),
+        _with(lambda q, k, m: F.softmax(_scaled(q.double(), k.double()) + m.double().log(), -1)),
+        _with(
+            lambda q, k, m: F.scaled_dot_product_attention(
+                q, k, torch.eye(k.shape[-2]).expand(*k.shape[:-1], -1), attn_mask=m
+            )
         ),
     ],
     "weight_by_hand": [0.667, 2 / 3, torch.tensor(0.67), Fraction(2, 3), np.float32(0.667)],
-    "allowed_pairs": [100 * 101 // 2, 5050.0],
+    "changed_outputs": [7, 10 - 4 + 1, torch.tensor(7)],
+    "padding_defect": [
+        _hide_columns,
+        lambda s, c: (e := s.exp() * _real(c, s.shape[-1])[:, None]) / e.sum(-1, keepdim=True),
+        lambda s, c: F.softmax(torch.where(_real(c, s.shape[-1])[:, None], s, -1e9), -1),
+    ],
+    "leak_experiment": [
+        lambda m, x: any(not _same(m(_moved(x, range(j, len(x))))[:j], m(x)[:j]) for j in range(1, len(x))),
+        lambda m, x: bool((torch.autograd.functional.jacobian(m, x).abs().sum((1, 3)).triu(1) > 0).any()),
+    ],
 }

@@ -1,18 +1,10 @@
-"""Chapter 2: corruption."""
+"""Chapter 2: corruption, framing and the head."""
 
-from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
 import torch
-
-
-def _pair(a, b, c, s):
-    return [c, *a, s, *b, s]
-
-
-def _segments(first, second):
-    return [0] * first + [1] * second
+from torch import nn
+from torch.nn import functional as F
 
 
 def _draw(ids, rate, g):
@@ -81,35 +73,51 @@ def _same_in_all_rows(ids, chosen, mask_id, words, g):
     return torch.where(chosen, torch.where(u < 0.8, mask_id, torch.where(u < 0.9, drawn, ids)), ids)
 
 
-def _spans(
-    spans, allowed, budget, *, more=0, skip=False, special=False, twice=False, drop=False, whole=False
-):
-    out, left = [False] * len(allowed), budget
-    for start, length in spans:
-        if drop and length > left:
-            continue
-        if whole and left <= 0:
-            break
-        for i in range(start, min(start + length + more, len(allowed))):
-            if not allowed[i] and not special:
-                if skip:
-                    continue
-                break
-            if not whole and left <= 0:
-                break
-            left -= 1 if twice else not out[i]
-            out[i] = True
-    return out
+def _framed(sentences, vocabulary, *, between=True, every=False):
+    ids, segments = [], []
+    for i, sentence in enumerate(sentences):
+        row = [vocabulary["[CLS]"]] * (every or i == 0)
+        row += [vocabulary.get(token, vocabulary["[UNK]"]) for token in sentence]
+        row += [vocabulary["[SEP]"]] * (between or i == len(sentences) - 1)
+        ids, segments = ids + row, segments + [i] * len(row)
+    return ids, segments
 
 
-def _set_of_places(spans, allowed, budget):
-    places = []
-    for start, length in spans:
-        for i in range(start, start + length):
-            if i >= len(allowed) or not allowed[i] or (len(set(places)) == budget and i not in places):
-                break
-            places.append(i)
-    return [i in places for i in range(len(allowed))]
+def _shifted_segments(sentences, by):
+    first, last = len(sentences[0]) + 2, len(sentences[-1]) + 1
+    return [0] * (first + by) + [1] * (last - by) if len(sentences) == 2 else [0] * first
+
+
+def _rows(entries, pad_id, *, more=0, flip=False):
+    n = max(len(ids) for ids, _ in entries) + more
+    rows = [
+        [x + [value] * (n - len(x)) for x, value in ((i, pad_id), (s, 0), ([True] * len(i), False))]
+        for i, s in entries
+    ]
+    found = [torch.tensor([row[k] for row in rows]) for k in range(3)]
+    return tuple(x.flip(1) for x in found) if flip else tuple(found)
+
+
+def _head(forward):
+    """A head with this forward, and the parts that the exercise gives."""
+
+    class CabecaMLM(nn.Module):
+        def __init__(self, d, V):
+            super().__init__()
+            self.W = nn.Linear(d, d)
+            self.norm = nn.LayerNorm(d, eps=1e-12)
+            self.bias = nn.Parameter(torch.zeros(V))
+
+        def forward(self, h, E):
+            return forward(self, h, E)
+
+    return CabecaMLM
+
+
+def _kept(box, n, least=0.095):
+    ids = torch.full((n,), 5)
+    seen = box(ids, torch.ones(n, dtype=torch.bool), 4, torch.arange(6, 99), torch.Generator())
+    return "um" if (seen == ids).double().mean() > least else "dois"
 
 
 WRONG = {
@@ -178,49 +186,90 @@ WRONG = {
         ("uma_decisao", lambda ids, c, m, w, g: _corrupt((0.8, 0.1), one_draw=True)(ids.T, c.T, m, w, g).T),
         ("altera_entrada", lambda ids, c, m, w, g: ids.masked_fill_(c & _draw(ids, 0.8, g), m)),
     ],
-    "sentence_pair": [
-        ("sem_sep_final", lambda a, b, c, s: ([c, *a, s, *b], _segments(len(a) + 2, len(b)))),
-        ("sem_sep_do_meio", lambda a, b, c, s: ([c, *a, *b, s], _segments(len(a) + 1, len(b) + 1))),
-        ("sem_cls", lambda a, b, c, s: ([*a, s, *b, s], _segments(len(a) + 1, len(b) + 1))),
-        ("cls_repetido", lambda a, b, c, s: ([c, *a, s, c, *b, s], _segments(len(a) + 2, len(b) + 2))),
-        ("sep_no_segundo", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a) + 1, len(b) + 2))),
-        ("ultimo_no_primeiro", lambda a, b, c, s: (_pair(a, b, c, s), [*_segments(len(a) + 2, len(b)), 0])),
-        ("um_e_dois", lambda a, b, c, s: (_pair(a, b, c, s), [1] * (len(a) + 2) + [2] * (len(b) + 1))),
-        ("invertidos", lambda a, b, c, s: (_pair(a, b, c, s), [1] * (len(a) + 2) + [0] * (len(b) + 1))),
-        ("ordem", lambda a, b, c, s: (_pair(b, a, c, s), _segments(len(b) + 2, len(a) + 1))),
-        ("sem_segmentos", _pair),
-        ("ids_fixos", lambda a, b, c, s: (_pair(a, b, 2, 3), _segments(len(a) + 2, len(b) + 1))),
-        ("devolve_ao_contrario", lambda a, b, c, s: (_segments(len(a) + 2, len(b) + 1), _pair(a, b, c, s))),
-        ("forma", lambda a, b, c, s: (_pair(a, b, c, s), _segments(5, 3))),
-        ("segmentos_so_das_palavras", lambda a, b, c, s: (_pair(a, b, c, s), _segments(len(a), len(b)))),
+    "framing": [
+        ("sem_sep_final", lambda f, v: (lambda ids, seg: (ids[:-1], seg[:-1]))(*_framed(f, v))),
+        ("sem_sep_final", lambda f, v: (lambda ids, seg: (ids[:-1], seg))(*_framed(f, v))),
+        ("sem_sep_do_meio", lambda f, v: _framed(f, v, between=False)),
+        ("sem_cls", lambda f, v: (lambda ids, seg: (ids[1:], seg[1:]))(*_framed(f, v))),
+        ("cls_repetido", lambda f, v: _framed(f, v, every=True)),
+        ("sep_no_segundo", lambda f, v: (_framed(f, v)[0], _shifted_segments(f, -1))),
+        ("ultimo_no_primeiro", lambda f, v: (_framed(f, v)[0], [*_framed(f, v)[1][:-1], 0])),
+        ("um_e_dois", lambda f, v: (_framed(f, v)[0], [s + 1 for s in _framed(f, v)[1]])),
+        ("invertidos", lambda f, v: (_framed(f, v)[0], [1 - s for s in _framed(f, v)[1]])),
+        ("ordem", lambda f, v: _framed(f[::-1], v)),
+        ("devolve_ao_contrario", lambda f, v: _framed(f, v)[::-1]),
+        ("sem_segmentos", lambda f, v: _framed(f, v)[0]),
         (
-            "ultimo_no_primeiro",
-            lambda a, b, c, s: (_pair(a, b, c, s), [int(x in b) for x in _pair(a, b, c, s)]),
+            "segmentos_so_das_palavras",
+            lambda f, v: (_framed(f, v)[0], [i for i, s in enumerate(f) for _ in s]),
         ),
-        ("forma", lambda a, b, c, s: (_pair(a, b, c, s)[:32], _segments(len(a) + 2, len(b) + 1)[:32])),
-        ("altera_entrada", lambda a, b, c, s: (a.append(s), b.append(s), ([c, *a, *b], [0] * 9))[-1]),
+        ("so_a_primeira", lambda f, v: _framed(f[:1], v)),
+        ("pula_desconhecidos", lambda f, v: _framed([[t for t in s if t in v] for s in f], v)),
+        ("ids_fixos", lambda f, v: _framed(f, v | {"[CLS]": 2, "[SEP]": 3, "[UNK]": 1})),
+        ("tokens", lambda f, v: (["[CLS]", *(t for s in f for t in (*s, "[SEP]"))], _framed(f, v)[1])),
+        ("excecao", lambda f, v: _framed([[t for t in s if v[t] >= 0] for s in f], v)),  # no [UNK]
+        ("valor", lambda f, v: (_framed(f, v)[0], [0] * len(_framed(f, v)[1]))),
+        ("forma", lambda f, v: _framed([s[:12] for s in f], v)),
+        ("valor", lambda f, v: _framed([sorted(s) for s in f], v)),
     ],
-    "mark_spans": [
-        ("so_o_inicio", lambda t, p, o: [i in dict(t) for i in range(len(p))]),
-        ("so_o_inicio", lambda t, p, o: [any(a <= i < b for a, b in t) for i in range(len(p))]),
-        ("um_a_mais", lambda t, p, o: _spans(t, p, o, more=1)),
-        ("um_a_menos", lambda t, p, o: _spans(t, p, o, more=-1)),
-        ("indices", lambda t, p, o: [i for i, x in enumerate(_spans(t, p, o)) if x]),
-        ("da_a_volta", lambda t, p, o: [any((i - a) % len(p) < n for a, n in t) for i in range(len(p))]),
-        ("estoura", lambda t, p, o: _spans(t, p, o, whole=True)),
-        ("descarta", lambda t, p, o: _spans(t, p, o, drop=True)),
-        ("conta_duas_vezes", lambda t, p, o: _spans(t, p, o, twice=True)),
-        ("especiais", lambda t, p, o: _spans(t, p, o, special=True)),
-        ("atravessa", lambda t, p, o: _spans(t, p, o, skip=True)),
-        ("fora_de_ordem", lambda t, p, o: _spans(sorted(t), p, o)),
-        ("um_no_orcamento", lambda t, p, o: _spans(t, p, o + 1)),
-        ("estoura", lambda t, p, o: _spans(t, p, len(p))),
-        ("valor", lambda t, p, o: _spans(t, p, max(o, 1))),  # a budget of nothing
-        ("excecao", lambda t, p, o: _spans(t, p, o) if t[0] else []),  # no span at all
-        ("forma", lambda t, p, o: [*_spans(t, p, o), *[False] * 16][:16]),
-        ("excecao", lambda t, p, o: [p[i] for s, n in t for i in range(s, s + n + 9)]),
+    "batch": [
+        ("a_esquerda", lambda e, p: _rows([(i[::-1], s[::-1]) for i, s in e], p, flip=True)),
+        ("pad_zero", lambda e, p: _rows(e, 0)),
+        (
+            "pad_nos_segmentos",
+            lambda e, p: (_rows(e, p)[0], _rows([(s, i) for i, s in e], p)[0], _rows(e, p)[2]),
+        ),
+        ("pelo_id", lambda e, p: (*_rows(e, p)[:2], _rows(e, p)[0] != p)),
+        ("invertido", lambda e, p: (*_rows(e, p)[:2], ~_rows(e, p)[2])),
+        ("sem_real", lambda e, p: _rows(e, p)[:2]),
+        ("cortado", lambda e, p: _rows([(i[: (n := min(len(x) for x, _ in e))], s[:n]) for i, s in e], p)),
+        ("coluna_a_mais", lambda e, p: _rows(e, p, more=1)),
+        ("dtype", lambda e, p: (*_rows(e, p)[:2], _rows(e, p)[2].long())),
+        ("dtype", lambda e, p: tuple(torch.tensor([x[k] for x in e]) for k in (0, 1, 1))),
+        ("altera_entrada", lambda e, p: (e[0][0].append(p), e[0][1].append(0), _rows(e, p))[-1]),
+        ("tipo", lambda e, p: tuple(x.tolist() for x in _rows(e, p))),
+        ("forma", lambda e, p: tuple(x.squeeze(0) for x in _rows(e, p))),
+        ("forma", lambda e, p: tuple(x[:, :12] for x in _rows(e, p))),
     ],
-    "masked_share": dict(so_selecionadas=0.4, so_mask=0.6, percentual=24, valor_a_mao=0.32),
+    "mlm_head": [
+        ("sem_camada", _head(lambda m, h, E: h @ E.T + m.bias)),
+        ("sem_ativacao", _head(lambda m, h, E: m.norm(m.W(h)) @ E.T + m.bias)),
+        ("tanh", _head(lambda m, h, E: m.norm(F.gelu(m.W(h), approximate="tanh")) @ E.T + m.bias)),
+        ("relu", _head(lambda m, h, E: m.norm(m.W(h).relu()) @ E.T + m.bias)),
+        ("sem_norma", _head(lambda m, h, E: F.gelu(m.W(h)) @ E.T + m.bias)),
+        ("norma_antes", _head(lambda m, h, E: F.gelu(m.norm(m.W(h))) @ E.T + m.bias)),
+        ("sem_vies", _head(lambda m, h, E: m.norm(F.gelu(m.W(h))) @ E.T)),
+        ("probabilidades", _head(lambda m, h, E: (m.norm(F.gelu(m.W(h))) @ E.T + m.bias).softmax(-1))),
+        ("so_o_vetor", _head(lambda m, h, E: m.norm(F.gelu(m.W(h))))),
+        ("valor", _head(lambda m, h, E: m.norm(F.gelu(m.W(h))) @ E + m.bias)),
+        ("excecao", _head(lambda m, h, E: (lambda b, n, d: h @ E.T)(*h.shape))),  # three axes only
+        ("valor", _head(lambda m, h, E: m.norm(F.gelu(m.W(h) - m.W.bias)) @ E.T + m.bias)),
+        ("valor", _head(lambda m, h, E: F.layer_norm(F.gelu(m.W(h)), h.shape[-1:]) @ E.T + m.bias)),
+    ],
+    "leaky_labels": [
+        ("rotulo_mask", lambda ids, c, m: ((x := ids.masked_fill(c, m)), torch.where(c, x, -100))),
+        ("em_toda_parte", lambda ids, c, m: (ids.masked_fill(c, m), ids.clone())),
+        ("entrada_limpa", lambda ids, c, m: (ids.clone(), torch.where(c, ids, -100))),
+        ("ao_contrario", lambda ids, c, m: (torch.where(c, ids, -100), ids.masked_fill(c, m))),
+        ("zeros", lambda ids, c, m: (ids.masked_fill(c, m), ids * c)),
+        ("altera_entrada", lambda ids, c, m: (torch.where(c, ids, -100), ids.masked_fill_(c, m))[::-1]),
+        ("valor", lambda ids, c, m: (ids.masked_fill(c, 103), torch.where(c, ids, -100))),
+        ("valor", lambda ids, c, m: (ids.masked_fill(c, m), torch.where(c, -100, ids))),
+        ("forma", lambda ids, c, m: (ids.masked_fill(c, m), ids[c])),
+        ("forma", lambda ids, c, m: (ids.masked_fill(c, m).squeeze(0), torch.where(c, ids, -100).squeeze(0))),
+    ],
+    "channel_experiment": [
+        ("sempre_um", lambda box: "um"),
+        ("sempre_dois", lambda box: "dois"),
+        ("sempre_um", lambda box: _kept(box, 10**5, least=0.05)),
+        ("sempre_dois", lambda box: _kept(box, 10**5, least=0.2)),
+        ("trocadas", lambda box: {"um": "dois", "dois": "um"}[_kept(box, 10**6)]),
+        ("poucas", lambda box: _kept(box, 500)),
+        ("poucas", lambda box: _kept(box, 2000)),
+        ("valor", lambda box: "talvez"),
+        ("tipo", lambda box: _kept(box, 10**6) == "um"),
+        ("excecao", lambda box: _kept(box, "muitas")),
+    ],
     "unchanged_share": dict(
         so_mantidas=0.1, so_sorteadas=0.025, todas_as_sorteadas=0.2, sobre_o_texto=0.15 * 0.125
     ),
@@ -235,17 +284,33 @@ RIGHT = {
         lambda ids, s, r, g: _draw(ids, r, g) & (ids[..., None] != s).all(-1),
     ],
     "corrupt": [_as_transformers, _corrupt((0.8, 0.1))],
-    "sentence_pair": [
-        lambda a, b, c, s: ([c, *a, s, *b, s], [int(i > len(a) + 1) for i in range(len(a) + len(b) + 3)]),
-        lambda a, b, c, s: torch.tensor([[c, *a, s, *b, s], [0] * (len(a) + 2) + [1] * (len(b) + 1)]),
+    "framing": [
+        lambda f, v: _framed(f, v),
+        lambda f, v: (
+            [v["[CLS]"], *(v.get(t, v["[UNK]"]) for s in f for t in [*s, "[SEP]"])],
+            [0, *(i for i, s in enumerate(f) for _ in range(len(s) + 1))],
+        ),
+        lambda f, v: torch.tensor(_framed(f, v)),
     ],
-    "mark_spans": [
-        _set_of_places,
-        lambda t, p, o: _spans(t, p, o),
-        lambda t, p, o: torch.tensor(_spans(t, p, o)),
-        lambda t, p, o: [*np.array(_spans(t, p, o), dtype=bool)],
-        lambda t, p, o: np.array(_spans(t, p, o), dtype=bool).tolist(),
+    "batch": [
+        lambda e, p: _rows(e, p),
+        lambda e, p: (
+            torch.nn.utils.rnn.pad_sequence([torch.tensor(i) for i, _ in e], True, p),
+            torch.nn.utils.rnn.pad_sequence([torch.tensor(s) for _, s in e], True),
+            torch.nn.utils.rnn.pad_sequence([torch.ones(len(i)).bool() for i, _ in e], True),
+        ),
     ],
-    "masked_share": [0.24, 0.4 * 0.6, Fraction(6, 25), Decimal("0.24")],
+    "mlm_head": [
+        _head(lambda m, h, E: F.linear(m.norm(F.gelu(m.W(h))), E, m.bias)),
+        _head(lambda m, h, E: m.norm((z := m.W(h)) * (1 + torch.erf(z / 2**0.5)) / 2) @ E.mT + m.bias),
+    ],
+    "leaky_labels": [
+        lambda ids, c, m: (torch.where(c, m, ids), ids.masked_fill(~c, -100)),
+        lambda ids, c, m: [ids.clone().masked_fill_(c, m), torch.where(c, ids, -100)],
+    ],
+    "channel_experiment": [
+        lambda box: _kept(box, 10**6),
+        lambda box: _kept(box, 400_000),
+    ],
     "unchanged_share": [0.125, 1 / 8, Fraction(1, 8)],
 }

@@ -21,7 +21,7 @@ def _ignoring(logits, targets, ignored):
     return F.cross_entropy(logits[~ignored], targets[~ignored].clamp(min=0))
 
 
-def _loop(logits, targets):
+def _one_by_one(logits, targets):
     losses = [-torch.log_softmax(u, -1)[t] for u, t in zip(logits, targets, strict=True) if t != -100]
     return sum(losses) / len(losses)
 
@@ -45,6 +45,49 @@ def _autograd(logits, target):
 def _drop_impossible(p, q):
     keep = (p > 0) & (q > 0)
     return (p[keep] * (p[keep] / q[keep]).log()).sum()
+
+
+def _loop(
+    model,
+    loss,
+    batches,
+    rate,
+    *,
+    order="zbs",
+    kind=torch.optim.AdamW,
+    falls=True,
+    after=False,
+    told=torch.Tensor.item,
+):
+    """The training loop: `order` says when gradients are zeroed, worked out, and used for a step."""
+    optimizer, found = kind(model.parameters(), lr=rate), []
+    for i, batch in enumerate(batches):
+        if falls:
+            optimizer.param_groups[0]["lr"] = rate * (1 - i / len(batches))
+        value = loss(batch)
+        gestures = {"z": optimizer.zero_grad, "b": value.backward, "s": optimizer.step}
+        for gesture in order:
+            gestures[gesture]()
+        found.append(told(loss(batch) if after else value))
+    return found
+
+
+def _loops(**options):
+    return lambda m, f, b, r: _loop(m, f, b, r, **options)
+
+
+def _means(x, r, n, weight=lambda real: 1.0):
+    parts = [*zip(x.split(n), r.split(n), strict=True)]
+    weights = [weight(real) for _, real in parts]
+    return sum(w * y[real].mean() for w, (y, real) in zip(weights, parts, strict=True)) / sum(weights)
+
+
+def _told_apart(loss, counted, ignored, logits=8, scale=None):
+    """The name of the mistake that comes closest, with so many positions that count and that do not."""
+    y = torch.tensor([0] * counted + [-100] * ignored)
+    value = float(loss(torch.zeros(len(y), logits), y)) / math.log(logits)
+    outcomes = {"nenhum": 1.0, "conta": counted / len(y), "bits": 1 / math.log(2), "soma": counted}
+    return min(outcomes, key=lambda name: abs(outcomes[name] - value))
 
 
 WRONG = {
@@ -161,8 +204,51 @@ WRONG = {
         ("negada", lambda p, q: (p[p > 0] * (p[p > 0] / q[p > 0].clamp(min=1e-9)).log()).sum()),
         ("valor", lambda p, q: (p[p > 0] * (p[p > 0] / q[p > 0]).log().abs()).sum()),
     ],
-    "bits_by_hand": dict(nats=2.0794, sinal=-3, probabilidade=0.125, perplexidade=8),
-    "gradient_by_hand": dict(sinal=0.7, so_softmax=0.3, nas_probabilidades=-3.333, valor_a_mao=0),
+    "training_loop": [
+        ("acumula", _loops(order="bs")),
+        ("nao_anda", _loops(order="zb")),
+        ("nao_anda", _loops(order="bz")),
+        ("um_atrasado", _loops(order="szb")),
+        ("taxa_constante", _loops(falls=False)),
+        ("sgd", _loops(kind=torch.optim.SGD)),
+        ("depois_do_passo", _loops(after=True)),
+        ("so_a_ultima", lambda m, f, b, r: _loop(m, f, b, r)[-1]),
+        ("valor", _loops(kind=torch.optim.Adam)),
+        ("valor", lambda m, f, b, r: _loop(m, f, b, 2 * r)),
+        ("valor", lambda m, f, b, r: _loop(m, f, b[::-1], r)),
+        ("valor", lambda m, f, b, r: [x - 1 for x in _loop(m, f, b, r)]),
+        ("forma", lambda m, f, b, r: _loop(m, f, b[:12], r)),
+        ("forma", lambda m, f, b, r: [*_loop(m, f, b, r), 0.0]),
+        ("sem_retorno", lambda m, f, b, r: (_loop(m, f, b, r), None)[1]),
+    ],
+    "first_loss": dict(
+        bits=9.966, base_dez=3, probabilidade=0.001, perplexidade=1000, sinal=-6.908, valor_a_mao=7.5
+    ),
+    "mean_of_means_defect": [
+        ("como_estava", lambda x, r, n: _means(x, r, n)),
+        ("com_padding", lambda x, r, n: x.mean()),
+        ("com_padding", lambda x, r, n: (x * r).mean()),
+        ("por_frase", lambda x, r, n: ((x * r).sum(1) / r.sum(1)).mean()),
+        ("por_lote_cheio", lambda x, r, n: _means(x, r, n, weight=len)),
+        ("sem_o_resto", lambda x, r, n: (w := len(x) - len(x) % n, x[:w][r[:w]].mean())[1]),
+        ("valor", lambda x, r, n: x[r].median()),
+        ("valor", lambda x, r, n: x[r].sum() / (r.sum() + 1)),
+        ("valor", lambda x, r, n: x[:n][r[:n]].mean()),  # the first batch only
+        ("forma", lambda x, r, n: x[r].mean()[None]),
+        ("valor", lambda x, r, n: x[:, :10][r[:, :10]].mean()),
+    ],
+    "loss_experiment": [
+        ("sem_ignoradas", lambda f: _told_apart(f, 3, 0)),
+        ("uma_posicao", lambda f: _told_apart(f, 1, 3)),
+        ("sem_bits", lambda f: (k := _told_apart(f, 2, 3), "nenhum" if k == "bits" else k)[1]),
+        ("acusa_a_certa", lambda f: (k := _told_apart(f, 2, 3), "conta" if k == "nenhum" else k)[1]),
+        ("sempre_a_mesma", lambda f: "nenhum"),
+        ("sempre_a_mesma", lambda f: "soma"),
+        ("valor", lambda f: "não sei"),
+        ("tipo", lambda f: f(torch.zeros(5, 8), torch.tensor([0, 1, -100, -100, -100]))),
+        ("valor", lambda f: {"bits": "soma", "soma": "bits"}.get(k := _told_apart(f, 2, 3), k)),
+        ("excecao", lambda f: _told_apart(f, 0, 0)),
+    ],
 }
 
 RIGHT = {
@@ -172,7 +258,7 @@ RIGHT = {
         lambda ids: torch.stack([ids[:, :-1], ids[:, 1:]]),
     ],
     "cross_entropy": [
-        _loop,
+        _one_by_one,
         lambda u, y: F.cross_entropy(u, y),
         lambda u, y: F.nll_loss(u.log_softmax(-1), y).item(),
     ],
@@ -185,6 +271,11 @@ RIGHT = {
         lambda p, q: sum(a * (a / b).log() for a, b in zip(p, q, strict=True) if a > 0),
         lambda p, q: (torch.xlogy(p, p) - torch.xlogy(p, q)).sum(),
     ],
-    "bits_by_hand": [3, -math.log2(1 / 8)],
-    "gradient_by_hand": [-0.7, 0.3 - 1],
+    "training_loop": [_loops(), _loops(order="bsz"), _loops(told=torch.Tensor.detach)],
+    "first_loss": [math.log(1000), 6.91, 6.9078],
+    "mean_of_means_defect": [
+        lambda x, r, n: x[r].mean(),
+        lambda x, r, n: _means(x, r, n, weight=lambda real: real.sum()),
+    ],
+    "loss_experiment": [lambda f: _told_apart(f, 2, 3), lambda f: _told_apart(f, 3, 4, logits=100)],
 }

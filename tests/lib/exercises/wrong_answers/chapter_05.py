@@ -1,7 +1,6 @@
 """Chapter 5: using an encoder."""
 
 import math
-from fractions import Fraction
 from itertools import product
 from operator import add, mul
 
@@ -82,6 +81,17 @@ def _wrong(**options):
     return lambda m, i, k, c: _ppl(m, i, k, c, **options)
 
 
+_BASE = ((False, 100, 200), (True, 100, 200), (True, 400, 200), (True, 100, 800))
+
+
+def _runs(*settings, seeds=None):
+    return lambda: [
+        (*s, seed)
+        for s, own in zip(settings, seeds or [range(3)] * len(settings), strict=True)
+        for seed in own
+    ]
+
+
 WRONG = {
     "subword_labels": [
         ("repete", lambda w, y: [-100 if x is None else y[x] for x in w]),
@@ -104,6 +114,32 @@ WRONG = {
         ("valor", lambda w, y: _aligned(w, y[:1] * len(y))),
         ("valor", lambda w, y: _aligned(w[:12], y) + [-100] * len(w[12:])),
         ("forma", lambda w, y: [-100, *_aligned(w, y)[:-1]]),
+    ],
+    "mean_pool": [
+        ("com_padding", lambda H, r: H.mean(dim=1)),
+        ("divide_por_n", lambda H, r: (H * r.unsqueeze(-1)).mean(1)),
+        ("sem_dividir", lambda H, r: H.masked_fill(~r[..., None], 0).sum(1)),
+        ("primeiro", lambda H, r: H[:, 0, :]),
+        ("do_lote", lambda H, r: torch.einsum("bnd,bn->bd", H, r.to(H.dtype)) / r.sum()),
+        ("eixo", lambda H, r: H.mean(2)),
+        ("maximo", lambda H, r: torch.where(r[..., None], H, -1e9).max(1).values),
+        ("invertida", lambda H, r: H.masked_fill(r[..., None], 0).sum(1) / (~r).sum(1)[:, None]),
+        ("media_geral", lambda H, r: H[r].mean(dim=0)),
+        ("altera_entrada", lambda H, r: H.masked_fill_(~r[..., None], 0).sum(1) / r.sum(1, keepdim=True)),
+        ("forma", lambda H, r: (H * r).sum(1) / r.sum(1)),
+        # A real zero is not padding.
+        ("nan", lambda H, r: (z := H * r[..., None]).sum(1) / (z != 0).sum(1)),
+        ("valor", lambda H, r: H[torch.arange(len(H)), r.sum(1) - 1]),
+        # A prefix of as many as are real; the real ones between the first and the last.
+        ("prefixo", lambda H, r: torch.stack([h[: m.sum()].mean(0) for h, m in zip(H, r, strict=True)])),
+        (
+            "valor",
+            lambda H, r: torch.stack([h[: m.nonzero().max() + 1].mean(0) for h, m in zip(H, r, strict=True)]),
+        ),
+        ("forma", lambda H, r: ((H * r[..., None]).sum(1) / r.sum(1)[:, None]).squeeze(0)),
+        ("valor", lambda H, r: (H * r[..., None]).sum(1) / r[0].sum()),  # the first sentence's length
+        ("valor", lambda H, r: (H * r[..., None]).sum(1) / (r.sum(1)[:, None] + 1e-2)),
+        ("valor", lambda H, r: (H * r[..., None])[:, 1:].sum(1) / r[:, 1:].sum(1)[:, None].clamp(min=1)),
     ],
     "nearest_neighbour": [
         ("a_si_mesmo", lambda v, i: int((F.normalize(v) @ F.normalize(v)[i]).argmax())),
@@ -186,12 +222,44 @@ WRONG = {
         ("valor", _wrong(finish=lambda x, n: 1 / torch.exp(-x).mean())),
         ("sem_mascarar", lambda m, i, k, c: F.cross_entropy(m(i)[c], i[c]).exp()),
     ],
-    "zscore_by_hand": dict(sinal=-2, variancia=1, so_centra=4, valor_a_mao=5),
+    "accuracy_defect": [
+        ("como_estava", lambda u, y: (u.argmax(-1) == y).double().mean()),
+        ("por_frase", lambda u, y: ((u.argmax(-1) == y).sum(1) / (y != -100).sum(1)).mean()),
+        ("contam_como_certas", lambda u, y: ((u.argmax(-1) == y) | (y == -100)).double().mean()),
+        ("erros", lambda u, y: (u.argmax(-1) != y)[y != -100].double().mean()),
+        ("quantidade", lambda u, y: (u.argmax(-1) == y).sum().double()),
+        ("so_o_zero", lambda u, y: (u.argmax(-1) == y)[y != 0].double().mean()),
+        ("valor", lambda u, y: (u.argmin(-1) == y)[y != -100].double().mean()),
+        ("valor", lambda u, y: (u.argmax(-1) == y)[y > 0].double().mean()),
+        ("forma", lambda u, y: (u.argmax(-1) == y)[y != -100].double().mean()[None]),
+        ("forma", lambda u, y: (u.argmax(-1) == y)[y != -100].double()),
+        ("valor", lambda u, y: (u.argmax(-1) == y)[:, :10][y[:, :10] != -100].double().mean()),
+    ],
+    "runs_experiment": [
+        ("confundidas", _runs((False, 100, 200), (True, 400, 800))),
+        ("confundidas", _runs((False, 100, 200), (True, 100, 200), (True, 400, 800))),
+        ("confundidas", _runs((False, 100, 200), (True, 200, 400), (False, 200, 400), (True, 100, 200))),
+        ("nao_varia", _runs((False, 100, 200), (True, 100, 200), (True, 400, 200))),
+        ("sem_repeticao", _runs(*_BASE, seeds=[[0, 1]] * 4)),
+        ("sem_repeticao", _runs(*_BASE, seeds=[[0, 1, 2]] * 3 + [[0]])),
+        ("sementes_diferentes", _runs(*_BASE, seeds=[[3 * i, 3 * i + 1, 3 * i + 2] for i in range(4)])),
+        ("caras", _runs(*_BASE, seeds=[range(5)] * 4)),
+        ("repetida", _runs(*_BASE, seeds=[[0, 1, 2, 2]] + [[0, 1, 2]] * 3)),
+        ("tipo", lambda: [("sim", 100, 200, 0)]),
+        ("tipo", lambda: 12),
+        ("tipo", lambda: [(True, 100, 200)]),
+        ("tipo", lambda: [(True, -100, 200, 0)]),
+    ],
     "spans_by_hand": dict(sem_limite=55, sem_ordem=100, sem_as_pontas=30, um_token_nao=17, um_a_mais=34),
 }
 
 RIGHT = {
     "subword_labels": [lambda w, y: _aligned(w, y), lambda w, y: torch.tensor(_aligned(w, y))],
+    "mean_pool": [
+        lambda H, r: torch.einsum("bnd,bn->bd", H, r.to(H.dtype)) / r.sum(1)[:, None],
+        lambda H, r: torch.stack([h[m].mean(0) for h, m in zip(H, r, strict=True)]),
+        lambda H, r: H.masked_fill(~r[..., None], torch.nan).nanmean(1),
+    ],
     "nearest_neighbour": [
         lambda v, i: _nearest(v, i, _cosine),
         lambda v, i: _cosines(v, i).topk(2).indices[1],
@@ -207,6 +275,14 @@ RIGHT = {
         lambda s, e, n: torch.tensor(_span(s, e, n)),
     ],
     "pseudo_perplexity": [lambda m, i, k, c: _ppl(m, i, k, c), lambda m, i, k, c: float(_ppl(m, i, k, c))],
-    "zscore_by_hand": [2, (7 - 3) / 2, Fraction(4, 2)],
+    "accuracy_defect": [
+        lambda u, y: (u.argmax(-1) == y).sum() / (y != -100).sum(),
+        lambda u, y: float((u.argmax(-1)[y != -100] == y[y != -100]).float().mean()),
+    ],
+    "runs_experiment": [
+        _runs(*_BASE),
+        _runs(*_BASE, seeds=[range(4)] * 4),
+        _runs((False, 100, 200), (True, 100, 200), (True, 50, 200), (True, 50, 900), (False, 50, 900)),
+    ],
     "spans_by_hand": [27, 10 + 9 + 8, np.int64(27)],
 }
