@@ -4,6 +4,7 @@
 - `trials`, `student`, `values`: what they share (drawing inputs, asking with care, comparing);
 - `isolation`, `calling`, `tracing`: the process in which an answer runs, and what it tells of it;
 - `texts`, `solutions`, read by `catalogue`: what the notebooks show;
+- `project`: the rubric of the final project;
 - `sandbox`, with `worker` and `outline` inside it, `answers`, `grading`, `classes`, `pages`:
   `python -m lib.exercises grade FOLDER` over the notebooks of a class.
 """
