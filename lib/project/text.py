@@ -19,9 +19,11 @@ FEWEST_WORDS = 500
 MANY_FILES = 20  # from here on a file is a document
 HELD_OUT = 0.1
 RUN = 8  # words: who copies writes as many in a row, who writes on the same subject seldom does
+YEAR = r"(?:1[5-9]|20)\d\d"
 PERSONAL = {
     "e-mails": r"[\w.+-]+@[\w-]+\.\w",
-    "telefones": r"(?<!\d)(?:\(?\d{2}\)?[ -])?9?\d{4}[ -]\d{4}(?!\d)",
+    # Two years, as in "1939-1945", are no number to call.
+    "telefones": rf"(?<!\d)(?:\(?\d{{2}}\)?[ -])?(?!{YEAR}[ -]{YEAR})9?\d{{4}}[ -]\d{{4}}(?!\d)",
     "CPFs": r"(?<!\d)\d{3}\.\d{3}\.\d{3}-\d{2}(?!\d)",
     "perfis com @": r"(?<![\w.])@\w+",
     "endereços da rede": r"https?://|www\.",

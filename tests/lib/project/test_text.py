@@ -75,7 +75,7 @@ def test_what_is_personal_and_has_a_form():
     )
     found = {"e-mails": 1, "telefones": 2, "CPFs": 1, "perfis com @": 1, "endereços da rede": 1}
     assert personal(said) == found
-    assert not any(personal("Em 2017 e 2018 foram 1.234.567 votos, 10 mil a mais.").values())
+    assert not any(personal("Em 2017-2018 foram 1.234.567 votos, 10 mil a mais.").values())
 
 
 @pytest.mark.parametrize(
