@@ -49,7 +49,8 @@ def reliability(confidence: Tensor, right: Sequence[bool] | Tensor, bins: int = 
     answers = sorted(zip(confidence.tolist(), map(float, right), strict=True))
     size = -(-len(answers) // bins)
     parts = [answers[i : i + size] for i in range(0, len(answers), size)]
-    return [Bin(*(sum(x) / len(part) for x in zip(*part, strict=True)), len(part)) for part in parts]
+    means = [[sum(column) / len(part) for column in zip(*part, strict=True)] for part in parts]
+    return [Bin(sure, share, len(part)) for (sure, share), part in zip(means, parts, strict=True)]
 
 
 def calibration_error(found: Sequence[Bin]) -> float:
