@@ -10,6 +10,7 @@
     corpus/     the grammar with exact floors, and Porttinari
     training/   objectives, loop, checkpoints, fine-tuning
     commands/   `python -m lib`: train, fill, evaluate, fine-tune and export, from the terminal
+    project/    the final project: data card, references, task, errors, model card
     models/     the course's own small models
     experiments/  what one chapter runs
     sources/    what the source documents print, and the comparison

@@ -22,8 +22,8 @@ settings.load_profile("course")
 NEEDS = {"browser": "browser", "jupyterlab": "browser", "book_dir": "book"}
 # What takes minutes starts first: a worker that began one of these last would go on alone.
 LONGEST = (
-    *("book/05", "book/appendix", "tests/lib/widgets/test_every_widget", "tests/book/test_widgets"),
-    *("tests/browser/test_pages", "book/04"),
+    *("book/05", "book/06", "book/appendix", "tests/lib/widgets/test_every_widget"),
+    *("tests/book/test_widgets", "tests/book/test_project_page", "tests/browser/test_pages", "book/04"),
 )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 
+from tools.blank_project import PAGE, blank
 from tools.console import ROOT, fail, step
 from tools.insert_exercises import FILES, prefix
 
@@ -88,6 +89,8 @@ def main(arguments: list[str] | None = None) -> None:
             fail(f"{path.name}: {problem}.")
         (folder / path.name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
         step(f"{folder / path.name}")
+    project = blank(nbformat.read(PAGE, as_version=4))
+    (folder / PAGE.name).write_text(nbformat.writes(project) + "\n", encoding="utf-8")
     copy_lib(folder / "lib")
     for name in REQUIREMENTS:
         shutil.copy(ROOT / name, folder / name)

@@ -16,6 +16,10 @@ REFUSED, STOPPED = 2, 130  # exit codes: what was given cannot be used; Ctrl-C
 class Refusal(Exception):
     """What the user gave cannot be used; the message is one sentence in Portuguese."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence, and not the way to it."""
+        return [f"erro: {self}"]
+
 
 def run(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
     """The exit code of a command; what it refuses is told in one sentence, by one process of a group."""

@@ -5,6 +5,7 @@
 - `isolation`, `calling`, `tracing`: the process in which an answer runs, and what it tells of it;
 - `workshop`: the student's own BERT, kept from accepted answers; `finish`, `departures`: what it is put to;
 - `texts`, `solutions`, read by `catalogue`: what the notebooks show;
+- `project`: the rubric of the final project;
 - `sandbox`, with `worker` and `outline` inside it, `answers`, `grading`, `classes`, `pages`:
   `python -m lib.exercises grade FOLDER` over the notebooks of a class.
 """

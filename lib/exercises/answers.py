@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from lib.exercises.catalogue import CODE, OPEN, Exercise, all_exercises
 from lib.exercises.isolation import LATE, NoReply, Remote
+from lib.exercises.project import criteria
 from lib.exercises.sandbox import Sandbox
 from lib.exercises.student import checker_of
 
@@ -74,9 +75,14 @@ def cells_of(file: bytes) -> list[dict]:
 def grade_cells(cells: list[dict], sandbox: Sandbox, seconds: float) -> Iterator[Mark]:
     """The marks of a notebook, one after the other: one for each exercise of the chapters that it holds.
 
+    The notebook of the project has one for each criterion, all of them to be read.
+
     NoReply if they are not all reached in time.
     """
+    yield from (written := _project_marks(cells))
     wanted = _exercises_in(cells)
+    if written and not wanted:
+        return
     if not wanted:
         raise ValueError("o notebook não tem nenhum exercício do curso")
     deadline = time.monotonic() + seconds
@@ -172,6 +178,17 @@ def _open_mark(exercise: Exercise, cells: list[dict]) -> Mark:
             return Mark(exercise.name, NOT_FOUND, "a célula da resposta não existe no notebook")
         after = cells[statement + 1 :]
         found = after[: next((i for i, cell in enumerate(after) if _labels(cell)), len(after))]
-    text = "\n\n".join(cell["source"].strip() for cell in found).strip()
+    return _to_read(exercise.name, "\n\n".join(cell["source"].strip() for cell in found).strip())
+
+
+def _project_marks(cells: list[dict]) -> list[Mark]:
+    """What was written for each criterion of the project, if this is its notebook."""
+    found = {cell["id"]: cell["source"].strip() for cell in cells}
+    if not any(criterion.cell in found for criterion in criteria()):
+        return []
+    return [_to_read(criterion.cell, found.get(criterion.cell, "")) for criterion in criteria()]
+
+
+def _to_read(name: str, text: str) -> Mark:
     blank = not text or text == INVITATION
-    return Mark(exercise.name, BLANK) if blank else Mark(exercise.name, TO_READ, text[:LONGEST])
+    return Mark(name, BLANK) if blank else Mark(name, TO_READ, text[:LONGEST])

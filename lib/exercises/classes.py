@@ -15,9 +15,9 @@ from typing import NamedTuple
 from lib.exercises.answers import TO_READ, Mark
 from lib.exercises.catalogue import OPEN, Exercise, all_exercises
 from lib.exercises.grading import Report
+from lib.exercises.project import PROJECT, criteria
 from lib.exercises.student import RIGHT, WRONG
 
-PROJECT = "Projeto final"
 COLUMNS = ("estudante", "questão", "pontos", "comentário", "aviso", "resposta")
 CHANGED = "a resposta mudou depois da nota"
 RANK = (TO_READ, WRONG, RIGHT)  # from worse to better; what is not here is worse still
@@ -85,8 +85,14 @@ def asked_of(class_: list[Pupil]) -> list[Exercise]:
 
 
 def merged(class_: list[Pupil], hands: Hands) -> Hands:
-    """The teacher's marks with a place for each open answer and each project; nothing given is lost."""
-    texts = {(pupil.name, PROJECT): "" for pupil in class_}
+    """The teacher's marks with a place for each open answer and each project; nothing given is lost.
+
+    A project that was handed in as a notebook has a place for each criterion, any other has one.
+    """
+    texts = {}
+    for pupil in class_:
+        written = {c.question: pupil.marks[c.cell].detail for c in criteria() if c.cell in pupil.marks}
+        texts |= {(pupil.name, question): text for question, text in (written or {PROJECT: ""}).items()}
     for exercise in asked_of(class_):
         for pupil in class_:
             mark = pupil.marks.get(exercise.name)
@@ -98,6 +104,13 @@ def merged(class_: list[Pupil], hands: Hands) -> Hands:
         changed = old.points is not None and _one_line(old.answer) != _one_line(text)
         new[key] = old._replace(answer=text, warning=CHANGED if changed else old.warning)
     return dict(sorted(new.items()))
+
+
+def project_points(name: str, hands: Hands) -> float | None:
+    """What a project got, criterion by criterion or as a whole; None before that."""
+    questions = (PROJECT, *(criterion.question for criterion in criteria()))
+    given = [hands.get((name, question), Hand()).points for question in questions]
+    return None if all(points is None for points in given) else total(given)
 
 
 def _one_line(text: str) -> str:
@@ -118,6 +131,7 @@ def hands_from(file: bytes) -> Hands:
         raise ValueError(f"a tabela quebra depois da linha {rows.line_num}") from None
     if missing := [column for column in COLUMNS[:4] if column not in head]:
         raise ValueError(f"falta a coluna {missing[0]!r} na primeira linha; esperava {', '.join(COLUMNS)}")
+    most = {criterion.question: criterion.points for criterion in criteria()}
     hands: Hands = {}
     for number, row in enumerate(rest, 2):
         cell = {column: tamed_back(value) for column, value in zip(head, row, strict=False)}
@@ -131,6 +145,8 @@ def hands_from(file: bytes) -> Hands:
         if points is not None and not 0 <= points < math.inf:
             raise ValueError(f"na linha {number}, pontos é {given!r}; esperava um número, como 0,5, ou nada")
         key = (cell.get("estudante", ""), cell.get("questão", ""))
+        if points is not None and points > most.get(key[1], math.inf):
+            raise ValueError(f"na linha {number}, pontos é {given!r}, e o critério vale até {most[key[1]]}")
         hands[key] = Hand(points, *(cell.get(column, "") for column in COLUMNS[3:]))
     return hands
 
@@ -176,7 +192,7 @@ def grades_csv(class_: list[Pupil], hands: Hands) -> bytes:
         for chapter in chapters:
             given = [pupil.points(e, hands) for e in asked if e.chapter == chapter]
             row += map(number, (*given, total(given)))
-        project = hands.get((pupil.name, PROJECT), Hand()).points
+        project = project_points(pupil.name, hands)
         everything = total([*(pupil.points(e, hands) for e in asked), project])
         rows.append([*row, number(project), number(everything), "; ".join(pupil.problems)])
     return csv_of(rows)

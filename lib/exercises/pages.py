@@ -10,7 +10,8 @@ from collections import Counter
 
 from lib.exercises.answers import NOT_FOUND, TO_READ
 from lib.exercises.catalogue import Exercise, general_mistakes
-from lib.exercises.classes import PROJECT, Hand, Hands, Pupil, asked_of, number, title, total
+from lib.exercises.classes import Hand, Hands, Pupil, asked_of, number, project_points, title, total
+from lib.exercises.project import PROJECT, criteria
 from lib.exercises.student import RIGHT
 
 STYLE = """
@@ -66,11 +67,12 @@ def student_page(pupil: Pupil, asked: list[Exercise], hands: Hands) -> str:
         points = number(total([pupil.points(e, hands) for e in of_chapter]))
         body += f"<h2>Capítulo {chapter}: {points} pontos</h2>"
         body += _table(("exercício", "situação", "pontos", "comentário"), rows)
-    project = hands.get((pupil.name, PROJECT), Hand())
-    if project.points is not None or project.comment:
-        body += (
-            f"<h2>{PROJECT}: {number(project.points)} pontos</h2><pre>{html.escape(project.comment)}</pre>"
-        )
+    of_project = (PROJECT, *(criterion.question for criterion in criteria()))
+    given = [(question, hands.get((pupil.name, question), Hand())) for question in of_project]
+    if said := [(q, hand) for q, hand in given if hand.points is not None or hand.comment]:
+        body += f"<h2>{PROJECT}: {number(project_points(pupil.name, hands))} pontos</h2>"
+        rows = [[("td", q), ("td", number(hand.points)), ("pre", hand.comment)] for q, hand in said]
+        body += _table(("critério", "pontos", "comentário"), rows)
     return _page(pupil.name, body)
 
 
@@ -79,7 +81,7 @@ def class_page(class_: list[Pupil], hands: Hands, links: dict[str, str]) -> str:
     asked = asked_of(class_)
     people = []
     for pupil in class_:
-        project = hands.get((pupil.name, PROJECT), Hand()).points
+        project = project_points(pupil.name, hands)
         points = total([*(pupil.points(e, hands) for e in asked), project])
         people.append(
             [(links[pupil.name], pupil.name), ("td", number(points)), ("td", "; ".join(pupil.problems))]

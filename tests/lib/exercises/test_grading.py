@@ -9,17 +9,28 @@ import unicodedata
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from lib.exercises import answers, grading
 from lib.exercises import sandbox as sandboxes
 from lib.exercises.__main__ import BY_HAND, main
-from lib.exercises.answers import BLANK, BROKEN, NOT_FOUND, OLD, TO_READ, Mark, cells_of, grade_cells
-from lib.exercises.classes import CHANGED, PROJECT, csv_of, hands_from, owner, pupils
+from lib.exercises.answers import (
+    BLANK,
+    BROKEN,
+    INVITATION,
+    NOT_FOUND,
+    OLD,
+    TO_READ,
+    Mark,
+    cells_of,
+    grade_cells,
+)
+from lib.exercises.classes import CHANGED, Hand, csv_of, hands_csv, hands_from, owner, pupils
 from lib.exercises.grading import Report
 from lib.exercises.isolation import NoReply
 from lib.exercises.outline import write_outline
 from lib.exercises.pages import class_page, file_names, student_page
+from lib.exercises.project import PROJECT, criteria
 from lib.exercises.sandbox import NoSandbox, Sandbox
 from lib.exercises.student import RIGHT, TO_DO, WRONG
 from tests.lib.exercises.notebooks import answer_cell, filled, needs_bwrap, write
@@ -267,6 +278,44 @@ def test_the_folder_or_the_file_says_who(path, who):
 def test_the_best_of_two_notebooks_counts():
     reports = [Report(f"ana/{i}.ipynb", [Mark("softmax", s)]) for i, s in enumerate((WRONG, RIGHT, TO_DO))]
     assert pupils(reports)[0].marks["softmax"].status == RIGHT
+
+
+def project(**written):
+    """The notebook of a project, with what was written for some of the criteria."""
+    texts = {c.cell: written.get(c.name, INVITATION) for c in criteria()}
+    return new_notebook(cells=[new_markdown_cell(text, id=id) for id, text in texts.items()])
+
+
+def test_a_project_is_marked_by_criteria_beside_what_was_written(tmp_path):
+    write(project(pergunta="Quem fala?", erros="As siglas."), tmp_path / "ana" / "06_project.ipynb")
+    write(filled(), tmp_path / "bia" / "01_masking.ipynb")
+    grade = ["grade", str(tmp_path), "--unsafe"]
+    assert main(grade) == 0
+    by_hand, marks = tmp_path / "correcao" / BY_HAND, tmp_path / "correcao" / "notas.csv"
+    rows = [row for row in table(by_hand) if PROJECT in row["questão"]]
+    asked = [c.question for c in criteria()]
+    assert [r["questão"] for r in rows if r["estudante"] == "ana"] == asked == sorted(asked)
+    assert [r["resposta"] for r in rows if r["resposta"]] == ["Quem fala?", "As siglas."]
+    assert [r["questão"] for r in rows if r["estudante"] == "bia"] == [PROJECT]
+    assert {r[PROJECT] for r in table(marks)} == {""} and table(marks)[0]["Observações"] == ""
+
+    hands = hands_from(by_hand.read_bytes())
+    given = {asked[0]: Hand(1, "Clara."), asked[5]: Hand(1.5, "Faltou testar a causa.")}
+    hands |= {("ana", question): hand for question, hand in given.items()}
+    by_hand.write_bytes(hands_csv(hands | {("bia", PROJECT): Hand(7)}))
+    assert main(grade) == 0
+    ana, bia = table(marks)
+    assert (ana[PROJECT], ana["Total"]) == ("2,5", "2,5") and (bia[PROJECT], bia["Total"]) == ("7", "13")
+    page = (tmp_path / "correcao" / "retornos" / "ana.html").read_text(encoding="utf-8")
+    assert "Projeto final: 2,5 pontos" in page and "Faltou testar a causa." in page
+
+
+def test_no_criterion_gets_more_than_it_is_worth():
+    most = criteria()[0]
+    file = hands_csv({("ana", most.question): Hand(most.points)})
+    assert hands_from(file)["ana", most.question].points == most.points
+    with pytest.raises(ValueError, match="o critério vale até 1"):
+        hands_from(hands_csv({("ana", most.question): Hand(most.points + 0.5)}))
 
 
 EVIL = "<script>alert(1)</script>"
