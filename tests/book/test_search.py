@@ -89,6 +89,7 @@ def test_what_is_found_is_shown_where_it_stands(search):
     marks = [mark.lower() for mark in page.locator("ul.search mark").all_inner_texts()]
     assert {"ordem", "das"} <= {*marks} and page_overflow(page) == 0
     assert axe_violations(page) == []
+    expect(page.locator("ul.search h2").first).to_be_visible()
     page.locator("ul.search ul a").first.click()
     page.wait_for_url("**/book/*.html*")
     assert not page.problems, page.problems

@@ -225,17 +225,6 @@ def test_what_is_not_there_is_answered_with_a_page_that_leads_on(address, page, 
     page.wait_for_url(f"{book_url}/search.html")
 
 
-CODE_TOO_WIDE = """blocks => blocks.filter(pre => pre.checkVisibility() && pre.scrollWidth > pre.clientWidth)
-  .map(pre => pre.textContent.slice(0, 60))"""
-
-
-@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("book/")])
-def test_code_fits_a_desktop(name, page, book_url):
-    load(page, f"{book_url}/{name}")
-    change_look(page, DESKTOP, dark=False)
-    assert page.locator("article .cell_input pre").evaluate_all(CODE_TOO_WIDE) == []
-
-
 def test_diagrams_follow_the_theme(book_url, page):
     def colours(dark):
         change_look(page, DESKTOP, dark)
