@@ -18,7 +18,7 @@ from trust.provenance import Part
 
 HERE = Path(__file__).parent
 # The modules that hold a REPORT.
-PROGRAMS = ("__main__", "floor", "porttinari", "scaling", "frames", "portability")
+PROGRAMS = ("__main__", "floor", "porttinari", "scaling", "frames", "lighthouse", "portability")
 REBUILD = "python -m benchmarks.report"
 REQUIREMENTS = tuple(sorted(ROOT.glob("requirements*.txt")))
 

@@ -18,7 +18,10 @@ from tools.environment import VENV, program, settings
 CODE = ("lib", "trust", "tests", "benchmarks", "tools", "book/_ext", "conftest.py")
 NOTEBOOKS = ("book", "--nbval", "--nbval-current-env")
 VENDORED = ("book/_static/vendor", "tests/_vendor", "tools/_vendor")
-MEASURED = ("benchmarks", *(f"benchmarks.{name}" for name in ("floor", "porttinari", "scaling", "frames")))
+MEASURED = (
+    "benchmarks",
+    *(f"benchmarks.{name}" for name in ("floor", "porttinari", "scaling", "frames", "lighthouse")),
+)
 # The small models of lib, and how they are trained.
 MODELS = {
     "masked": ("--passos", "12000", "--float16"),

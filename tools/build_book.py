@@ -60,8 +60,9 @@ def main() -> None:
     html = fresh / "_build" / "html"
     shutil.rmtree(fresh, ignore_errors=True)
     build(fresh)
-    # Jupyter Book's own redirection has neither a language nor an icon nor a link.
-    shutil.copyfile(ROOT / "book" / "_templates" / "index.html", html / "index.html")
+    # Pages that are whole in themselves. Jupyter Book's own redirection has neither a language nor a link.
+    for name in ("index.html", "404.html"):
+        shutil.copyfile(ROOT / "book" / "_templates" / name, html / name)
     notices.write(html)
     if compare:
         if other := differences(html, BUILD / "html"):

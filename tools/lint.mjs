@@ -20,7 +20,12 @@ const BROWSER = names(`
   AbortController MutationObserver ResizeObserver TextDecoder URL atob clearTimeout console document
   sessionStorage setTimeout window
 `);
-const PAGE = { ...BROWSER, ...names("mermaid") };
+const PAGE = {
+  ...BROWSER,
+  ...names(`
+    IntersectionObserver PerformanceObserver URLSearchParams addEventListener innerHeight localStorage location mermaid scrollTo scrollY
+  `),
+};
 const KINDS = [
   { folder: "lib/widgets", ending: ".js", sourceType: "module", globals: BROWSER },
   { folder: "book/_static", ending: ".js", sourceType: "script", globals: PAGE },

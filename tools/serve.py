@@ -8,6 +8,7 @@ import functools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -20,16 +21,31 @@ class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_) -> None:
         """Say nothing for each request."""
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is not there is answered with the folder's own page for it, if there is one."""
+        page = Path(self.directory, "404.html")
+        if code != HTTPStatus.NOT_FOUND or not page.is_file():
+            return super().send_error(code, message, explain)
+        body = page.read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
-def make_server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
+
+def make_server(
+    folder: Path, port: int = 0, handler: type[QuietHandler] = QuietHandler
+) -> ThreadingHTTPServer:
     """A server bound to loopback; port 0 takes any free one."""
-    return ThreadingHTTPServer((HOST, port), functools.partial(QuietHandler, directory=str(folder)))
+    return ThreadingHTTPServer((HOST, port), functools.partial(handler, directory=str(folder)))
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def serving(folder: Path, handler: type[QuietHandler] = QuietHandler) -> Iterator[str]:
     """The base URL of the folder for as long as the block lasts."""
-    with make_server(folder) as server:
+    with make_server(folder, handler=handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://{HOST}:{server.server_port}"

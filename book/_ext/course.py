@@ -2,7 +2,7 @@
 
 Each function mends one thing that the packages around it do otherwise; its docstring says which and why.
 What concerns words alone is in `course_words`, references in `course_bibliography`, formulas in
-`course_formulas`.
+`course_formulas`, the search in `course_search`, what a page loads in `course_assets`.
 """
 
 import os
@@ -10,8 +10,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import course_assets
 import course_bibliography
 import course_formulas
+import course_search
 import course_words
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -19,7 +21,6 @@ from sphinx.errors import ExtensionError
 from sphinx_proof.directive import ProofDirective
 from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import proof_node
-from sphinxcontrib.mermaid import mermaid
 
 
 class Demonstration(ProofDirective):
@@ -74,13 +75,6 @@ def unhook_remote_scripts(app: Sphinx, config) -> None:
     disconnect(app, "html-page-context", "sphinxcontrib.mermaid", "install_js")
 
 
-def add_mermaid_where_used(app: Sphinx, pagename, templatename, context, doctree) -> None:
-    """Only a page with a diagram pays for what draws it."""
-    if doctree is not None and doctree.next_node(mermaid) is not None:
-        app.add_js_file("vendor/bundles/mermaid.js", loading_method="defer")
-        app.add_js_file("mermaid-draw.js", loading_method="defer")
-
-
 def show_version(app: Sphinx, config) -> None:
     """The version of the project stands in one place, and every page shows it."""
     project = Path(app.srcdir) / "pyproject.toml"
@@ -108,8 +102,9 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", link_to_the_repository)
     app.connect("doctree-read", make_ids_unique)
     app.connect("doctree-read", label_ids_of_outputs)
-    app.connect("html-page-context", add_mermaid_where_used)
     course_words.setup(app)
+    course_search.setup(app)
+    course_assets.setup(app)
     course_bibliography.setup(app)
     course_formulas.setup(app)
     return {"version": "1.0", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,7 +6,7 @@ from pybtex.plugin import register_plugin as register_with_pybtex
 from pybtex.style.formatting.unsrt import Style as UnsrtStyle
 from pybtex.style.formatting.unsrt import dashify, toplevel
 from pybtex.style.template import field as value
-from pybtex.style.template import join, node, optional, optional_field, sentence, tag
+from pybtex.style.template import first_of, href, join, node, optional, optional_field, sentence, tag
 from sphinx.application import Sphinx
 from sphinxcontrib.bibtex.plugin import register_plugin as register_with_sphinx
 from sphinxcontrib.bibtex.style.referencing import PersonStyle
@@ -31,8 +31,14 @@ def labelled(label: str, name: str):
     return optional[join[label, value(name, apply_func=dashify)]]
 
 
+def linked(label: str, name: str, address: str):
+    """The identifier of a work, as a link to it."""
+    identifier = value(name, raw=True)
+    return optional[href[join[address, identifier], join[label, identifier]]]
+
+
 class Bibliography(UnsrtStyle):
-    """One shape for every kind of work: who, what, where, when."""
+    """One shape for every kind of work: who, what, where, when, and where to find it."""
 
     default_sorting_style = "author_year_title"
     default_label_style = "alpha"
@@ -52,6 +58,11 @@ class Bibliography(UnsrtStyle):
                 optional_field("publisher"),
                 optional_field("note"),
                 value("year"),
+            ],
+            first_of[
+                linked("doi:", "doi", "https://doi.org/"),
+                linked("arXiv:", "eprint", "https://arxiv.org/abs/"),
+                "",
             ],
         ]
 

@@ -37,8 +37,6 @@ PAGE_EDITS = [
     # Invalid roles of the bibliography, whose titles are in English and should be read as such.
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     (r'(<div class="citation" id="[^"]*") role="doc-biblioentry"', r'\1 lang="en"'),
-    # 1.5 MB of icons as a script, when the theme's own font already draws them.
-    (r'<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
 ]
 # sphinx-copybutton has neither Portuguese nor a setting for it.
 COPY_BUTTON_EDITS = [

@@ -8,13 +8,16 @@ from urllib.parse import unquote, urldefrag, urlparse
 import pytest
 from bs4 import BeautifulSoup, NavigableString, Tag
 
+from tests.lib.widgets.shared import VIEW
 from tools.console import ROOT
 from tools.insert_exercises import PAGES as PAGES_OF
+from tools.notices import PAGE as NOTICES
 
 pytestmark = pytest.mark.book
 BUILT = ROOT / "_build" / "html"
 # Collected when the tests are; an empty book is reported by test_the_book_has_its_pages.
 PAGES = sorted(str(path.relative_to(BUILT)) for path in BUILT.rglob("*.html") if "_static" not in path.parts)
+WHOLE = ("index.html", "404.html", NOTICES)  # pages that ask for no other file
 SOURCES = dict.fromkeys(("script", "iframe", "audio", "embed"), ("src",))
 PICTURES = dict.fromkeys(("img", "source"), ("src", "srcset"))
 RESOURCES = SOURCES | PICTURES | {"link": ("href",), "object": ("data",), "video": ("src", "poster")}
@@ -73,7 +76,7 @@ def test_the_book_has_its_pages(book_dir):
     sources = {path.stem for path in (ROOT / "book").iterdir() if path.suffix in {".md", ".ipynb"}}
     built = {Path(page).stem for page in PAGES if page.startswith("book/")}
     assert built == sources
-    assert {"index.html", "search.html"} <= set(PAGES)
+    assert {*WHOLE, "search.html"} <= set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -139,14 +142,26 @@ def test_no_style_sheet_imports_from_elsewhere(book_dir):
     assert remote == []
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in WHOLE])
+def test_nothing_but_one_style_sheet_stands_before_the_text(page):
+    """Scripts wait; what only some reader needs is not asked for, and is named where it may be wanted."""
+    scripts = soup(page).find_all("script", src=True)
+    assert [tag["src"] for tag in scripts if not tag.has_attr("defer")] == []
+    loaded = " ".join(tag["src"] for tag in scripts)
+    assert not re.search(r"bundles/|bootstrap|fontawesome|mathjax|searchindex", loaded)
+    assert [link["href"].split("?")[0][-8:] for link in soup(page).select("head > link[rel=stylesheet]")] == [
+        "book.css"
+    ]
+    later = soup(page).select_one("script[src*='course.js']")
+    assert later.has_attr("data-diagrams") == bool(soup(page).select("pre.mermaid"))
+    assert later.has_attr("data-widgets") == bool(soup(page).find("script", type=VIEW))
+    assert not soup(page).find("script", type=re.compile("widget-state"))
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_heavy_scripts_only_where_they_are_used(page):
-    scripts = " ".join(tag.get("src", "") for tag in soup(page).find_all("script"))
-    has_diagram = bool(soup(page).select("pre.mermaid"))
-    has_widget = bool(soup(page).find("script", type="application/vnd.jupyter.widget-view+json"))
-    assert ("bundles/mermaid.js" in scripts) == has_diagram
-    assert ("bundles/widgets.js" in scripts) == has_widget
-    assert "fontawesome" not in scripts and "mathjax" not in scripts.lower()
+def test_a_picture_waits_and_keeps_its_place(page):
+    for image in soup(page).select("article img"):
+        assert image["loading"] == "lazy" and int(image["width"]) > 0 < int(image["height"])
 
 
 @pytest.mark.parametrize("page", PAGES)

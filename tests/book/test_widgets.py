@@ -9,11 +9,11 @@ from playwright.sync_api import Page, expect
 from lib.exercises.catalogue import exercises
 from lib.quizzes import questions
 from lib.widgets.base import fingerprint
-from tests.book.test_built_book import soup
+from tests.book.test_built_book import BUILT
 from tests.browser.chromium import DESKTOP, PHONE, axe_violations, change_look, load, open_page, page_overflow
 from tests.lib.widgets.cases import CASES
 from tests.lib.widgets.cases.quiz import QuizPage, at, plain
-from tests.lib.widgets.shared import ROOTS, STATE
+from tests.lib.widgets.shared import ROOTS
 from tools.insert_exercises import FILES, PAGES
 
 CHAPTERS = {
@@ -54,7 +54,8 @@ MOVING = """() => [...document.querySelectorAll(".cw-panel *, .cw-panel, .cw-qui
 @cache
 def stored_states(chapter: str, widget: type) -> list[dict]:
     """The saved states of the widgets of one class that a chapter carries."""
-    models = json.loads(soup(f"book/{chapter}.html").find("script", type=STATE).string)["state"].values()
+    script = (BUILT / "book" / f"{chapter}.widgets.js").read_text(encoding="utf-8")
+    models = json.loads(script.partition(" = ")[2].rstrip(";\n"))["state"].values()
     wanted = f"{widget.__module__}.{widget.__name__}"
     return [model["state"] for model in models if model["state"].get("_anywidget_id") == wanted]
 

@@ -171,7 +171,9 @@ SETTLED = """() => {
   const root = document.documentElement;
   const all = (selector, condition) => [...document.querySelectorAll(selector)].every(condition);
   const full = element => element?.childElementCount > 0;
-  return document.readyState === "complete" && document.fonts.status === "loaded" &&
+  const fonts = [...document.styleSheets].some(({ href }) => href?.includes("fonts.css"));
+  return document.readyState === "complete" &&
+    (fonts || !document.querySelector("script[src*='fonts.js']")) && document.fonts.status === "loaded" &&
     !Number(root.dataset.drawings) && all("pre.mermaid", diagram => diagram.querySelector("svg")) &&
     all('script[type="application/vnd.jupyter.widget-view+json"]', place =>
       full(place.previousElementSibling?.querySelector(".lm-Widget"))) &&
@@ -197,9 +199,23 @@ def settle(page: Page) -> None:
     assert wait_until(page, quiet), f"the page does not come to rest; on its way: {page.problems.under_way}"
 
 
+# Widgets and diagrams are drawn when they come near the screen: so the page is read to its end.
+READ = """async () => {
+  const isDrawn = place => place.matches("pre") ? place.querySelector("svg")
+    : place.previousElementSibling?.querySelector(".lm-Widget");
+  const places = 'pre.mermaid, script[type="application/vnd.jupyter.widget-view+json"]';
+  const [next] = [...document.querySelectorAll(places)].filter(place => !isDrawn(place));
+  (next?.closest(".cell") ?? next)?.scrollIntoView({ behavior: "instant" });
+  return !next;
+}"""
+
+
 def load(page: Page, address: str) -> None:
-    """Go to a page of the book, and wait until it has come to rest."""
+    """Go to a page of the book, have all of it drawn, and wait until it has come to rest."""
     page.goto(address)
+    page.wait_for_load_state()
+    wait_until(page, lambda: page.evaluate(READ))
+    page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
     settle(page)
 
 

@@ -1,6 +1,7 @@
 """Every page of the built book in a real Chromium that cannot reach the network."""
 
 import gzip
+import json
 import random
 from functools import cache
 from pathlib import Path
@@ -10,21 +11,21 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from lib.exercises.catalogue import exercises
-from tests.book.test_built_book import PAGES, soup
+from tests.book.test_built_book import PAGES, WHOLE, soup
 from tests.book.test_widgets import CHAPTERS
 from tests.browser.chromium import (
     DESKTOP,
     LOOKS,
     PHONE,
+    assert_becomes,
     axe_violations,
     change_look,
     load,
+    next_frame,
     open_page,
     page_overflow,
-    settle,
     wait_until,
 )
-from tools.notices import PAGE as NOTICES
 from tools.serve import serving
 
 CHAPTER = "book/01_masking.html"
@@ -51,8 +52,7 @@ def compressed(path: Path) -> int:
     return min(len(body), len(gzip.compress(body, 9)))  # fonts and images do not shrink
 
 
-# Neither the page that leads on nor that of the notices has the theme.
-@pytest.fixture(scope="module", params=[page for page in PAGES if page not in ("index.html", NOTICES)])
+@pytest.fixture(scope="module", params=[page for page in PAGES if page not in WHOLE])
 def opened(request, browser, book_url, book_dir):
     """One page, opened once for all the tests that look at it, with its name and the weight of its files."""
     with open_page(browser) as tab:
@@ -120,13 +120,6 @@ def test_the_root_leads_to_the_introduction(book_url, page):
     assert not page.problems, page.problems
 
 
-def test_the_search_finds_the_chapter(book_url, page):
-    page.goto(f"{book_url}/search.html?q=mascaramento")
-    page.locator("#search-results li a[href*='01_masking']").first.wait_for()
-    settle(page)
-    assert not page.problems, page.problems
-
-
 def test_the_theme_switch_works_by_keyboard(book_url, page):
     load(page, f"{book_url}/book/intro.html")
     mode = "document.documentElement.dataset.mode"
@@ -137,6 +130,99 @@ def test_the_theme_switch_works_by_keyboard(book_url, page):
         page.wait_for_function(f"before => {mode} !== before", arg=seen[-1])
         seen.append(page.evaluate(mode))
     assert sorted(seen[1:]) == ["auto", "dark", "light"]
+
+
+def test_the_code_of_widgets_is_fetched_when_one_comes_near(new_page, book_url):
+    """Not before: most of a chapter is read without it. Nor twice."""
+    page, asked = new_page(viewport={"width": 390, "height": 200}), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{book_url}/{CHAPTER}")
+    page.wait_for_function("document.readyState === 'complete' && document.documentElement.dataset.mended")
+    next_frame(page)
+    assert not any("bundles/" in url or "widgets.js" in url for url in asked)
+    for widget in page.locator(".cell_output:has(> script[type*=widget-view])").all():
+        widget.scroll_into_view_if_needed()
+        expect(widget.locator(".cw").first).to_be_visible()
+    assert [url.rpartition("/")[2].partition("?")[0] for url in asked].count("widgets.js") == 1
+    assert not page.problems
+
+
+def test_the_text_is_there_without_scripts(browser, book_url):
+    context = browser.new_context(java_script_enabled=False, viewport=PHONE)
+    page = context.new_page()
+    page.goto(f"{book_url}/{CHAPTER}")
+    for part in ("h1", "article p", "article math", "article pre", "nav.bd-docs-nav"):
+        assert page.locator(part).first.text_content().strip()
+    expect(page.locator(".theme-switch-button")).to_be_hidden()
+    context.close()
+
+
+def test_the_menu_of_a_page_opens_at_the_first_click_and_by_keyboard(page, book_url):
+    load(page, f"{book_url}/{CHAPTER}")
+    button = page.locator("[data-bs-toggle=dropdown]")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    button.evaluate("button => button.click()")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    button.focus()
+    page.keyboard.press("Escape")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    assert not page.problems
+
+
+def test_the_search_icon_covers_no_letter(page, book_url):
+    load(page, f"{book_url}/search.html")
+    form = page.locator(".bd-search-container form")
+    icon, field = form.locator("i").bounding_box(), form.locator("input")
+    start = field.bounding_box()["x"] + field.evaluate(
+        "input => parseFloat(getComputedStyle(input).paddingLeft)"
+    )
+    assert start >= icon["x"] + icon["width"]
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["accepted", "refused"])
+def test_the_place_of_a_reader_is_offered_and_never_forced(kept, new_page, book_url):
+    page = new_page(viewport=PHONE)
+    load(page, f"{book_url}/{CHAPTER}")
+    offer = page.get_by_role("complementary", name="Onde você parou")
+    expect(offer).to_have_count(0)
+    section = page.locator("article section section").nth(4)
+    section.locator("h2, h3").first.evaluate("heading => heading.scrollIntoView()")
+    there = page.evaluate("scrollY")
+    assert there > PHONE["height"]
+    page.goto(f"{book_url}/book/intro.html")
+    page.goto(f"{book_url}/{CHAPTER}")
+    expect(offer).to_be_visible()
+    assert page.evaluate("scrollY") == 0 and axe_violations(page) == [] and page_overflow(page) == 0
+    page.get_by_role("button", name="Continuar" if kept else "Fechar", exact=True).press("Enter")
+    expect(offer).to_have_count(0)
+    if kept:
+        assert_becomes(page, lambda: abs(page.evaluate("scrollY") - there) < PHONE["height"] / 2, True)
+        assert page.evaluate("document.activeElement.tagName") in {"H2", "H3"}
+    else:
+        assert page.evaluate("scrollY") == 0
+
+
+def test_a_link_to_a_section_is_stronger_than_the_place(new_page, book_url):
+    page = new_page(viewport=PHONE)
+    load(page, f"{book_url}/book/intro.html")
+    stored = json.dumps({"section": "exercicios", "below": 9})
+    page.evaluate("stored => localStorage.setItem('place:/book/01_masking.html', stored)", stored)
+    page.goto(f"{book_url}/{CHAPTER}#para-levar")
+    next_frame(page)
+    expect(page.get_by_role("complementary", name="Onde você parou")).to_have_count(0)
+    assert not page.problems
+
+
+@pytest.mark.parametrize("address", ["nada.html", "book/nada.html", "book/_static/nada.png"])
+def test_what_is_not_there_is_answered_with_a_page_that_leads_on(address, page, book_url):
+    answer = page.goto(f"{book_url}/{address}")
+    assert answer.status == 404
+    expect(page.get_by_role("heading")).to_have_text("Esta página não existe")
+    assert axe_violations(page) == [] and page_overflow(page) == 0
+    page.get_by_role("link", name="A busca").click()
+    page.wait_for_url(f"{book_url}/search.html")
 
 
 def test_diagrams_follow_the_theme(book_url, page):

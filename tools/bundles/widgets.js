@@ -1,5 +1,5 @@
 // @ts-check
-// Draws the widgets that a page carries, from their saved state and with no kernel.
+// Draws the widgets that a page carries, from their saved state (`courseWidgets`) and with no kernel.
 import * as base from "@jupyter-widgets/base";
 import { ManagerBase } from "@jupyter-widgets/base-manager";
 import * as controls from "@jupyter-widgets/controls";
@@ -8,7 +8,6 @@ import { Widget } from "@lumino/widgets";
 import anywidget from "anywidget";
 import "./widgets.css";
 
-const STATE = 'script[type="application/vnd.jupyter.widget-state+json"]';
 const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
 const MODULES = {
   "@jupyter-widgets/base": base,
@@ -44,11 +43,9 @@ function addStyle() {
 }
 
 async function draw() {
-  const state = document.querySelector(STATE);
-  if (!state) return;
   await addStyle();
   const manager = new PageManager();
-  const models = await manager.set_state(JSON.parse(state.textContent));
+  const models = await manager.set_state(globalThis.courseWidgets);
   for (const place of document.querySelectorAll(VIEW)) {
     const { model_id: id } = JSON.parse(place.textContent);
     drawView(

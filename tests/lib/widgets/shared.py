@@ -20,7 +20,6 @@ from tools.fetch_vendor import find_program
 
 SCRIPT = "vendor/bundles/widgets.js"
 VIEW = "application/vnd.jupyter.widget-view+json"
-STATE = "application/vnd.jupyter.widget-state+json"
 ROOTS = ".cw-panel, .cw-quiz"
 HOSTILE = [
     '<img src=x onerror="window.attacked = true">',
@@ -45,7 +44,8 @@ def write_page(path: Path, panels: Sequence[Widget]) -> str:
         '<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Widgets</title>'
         '<meta name="viewport" content="width=device-width">'
         '<style>html[data-theme="dark"] { background: #121212; color: #eee }</style>'
-        f"{script}{_embedded(STATE, state)}</head><body><main><h1>Widgets</h1>"
+        f"<script>globalThis.courseWidgets = {_escaped(state)}</script>{script}</head>"
+        "<body><main><h1>Widgets</h1>"
         f"{''.join(_embedded(VIEW, view) for view in views)}</main></body></html>",
         encoding="utf-8",
     )
@@ -53,8 +53,12 @@ def write_page(path: Path, panels: Sequence[Widget]) -> str:
 
 
 def _embedded(kind: str, data: dict) -> str:
-    # "</script>" inside a token would end the element; the book's builder escapes it too.
-    return f'<script type="{kind}">{json.dumps(data).replace("</", "<" + chr(92) + "/")}</script>'
+    return f'<script type="{kind}">{_escaped(data)}</script>'
+
+
+def _escaped(data: dict) -> str:
+    """ "</script>" inside a text would end the element."""
+    return json.dumps(data).replace("</", "<" + chr(92) + "/")
 
 
 def open_widgets(page: Page, folder: Path, panels: Sequence[Widget], *, dark: bool = False) -> list[Locator]:
