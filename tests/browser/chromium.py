@@ -126,13 +126,18 @@ def forget(page: Page) -> None:
     page.goto("about:blank")
 
 
+def on_page(page: Page, script: str) -> object:
+    """What a script gives; nothing if the page leads on to another meanwhile."""
+    try:
+        return page.evaluate(script)
+    except Error as problem:
+        if "context was destroyed" not in problem.message:
+            raise
+
+
 def next_frame(page: Page) -> None:
     """Wait until the page has laid out and drawn what has happened to it so far."""
-    try:
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-    except Error as problem:
-        if "context was destroyed" not in problem.message:  # it is if the page leads on to another
-            raise
+    on_page(page, "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def wait_for(page: Page, read: Callable[[], Read], wanted: object) -> Read:
@@ -188,13 +193,8 @@ def settle(page: Page) -> None:
     """Wait until nothing is on its way to the page, and diagrams and widgets have been drawn."""
 
     def quiet() -> bool:
-        try:
-            next_frame(page)  # what was written is laid out, and has asked for its fonts
-            return page.evaluate(SETTLED) and not page.problems.under_way
-        except Error as problem:
-            if "context was destroyed" in problem.message:  # the page leads on to another
-                return False
-            raise
+        next_frame(page)  # what was written is laid out, and has asked for its fonts
+        return bool(on_page(page, SETTLED)) and not page.problems.under_way
 
     assert wait_until(page, quiet), f"the page does not come to rest; on its way: {page.problems.under_way}"
 
@@ -214,8 +214,8 @@ def load(page: Page, address: str) -> None:
     """Go to a page of the book, have all of it drawn, and wait until it has come to rest."""
     page.goto(address)
     page.wait_for_load_state()
-    wait_until(page, lambda: page.evaluate(READ))
-    page.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
+    wait_until(page, lambda: bool(on_page(page, READ)))
+    on_page(page, "() => scrollTo({ top: 0, behavior: 'instant' })")
     settle(page)
 
 

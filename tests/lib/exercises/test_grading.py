@@ -305,7 +305,7 @@ def test_a_project_is_marked_by_criteria_beside_what_was_written(tmp_path):
     by_hand.write_bytes(hands_csv(hands | {("bia", PROJECT): Hand(7)}))
     assert main(grade) == 0
     ana, bia = table(marks)
-    assert (ana[PROJECT], ana["Total"]) == ("2,5", "2,5") and (bia[PROJECT], bia["Total"]) == ("7", "13")
+    assert (ana[PROJECT], ana["Total"]) == ("2,5", "2,5") and (bia[PROJECT], bia["Total"]) == ("7", "15")
     page = (tmp_path / "correcao" / "retornos" / "ana.html").read_text(encoding="utf-8")
     assert "Projeto final: 2,5 pontos" in page and "Faltou testar a causa." in page
 
