@@ -115,7 +115,8 @@ def without_style(path: Path) -> str:
         element.decompose()
     for formula in article.find_all("math"):
         formula.replace_with(formula.get_text())
-    for element in [article, *article.find_all(True)]:
+    article.attrs = {}
+    for element in article.find_all(True):
         if element.name in KEPT:
             element.attrs = {"href": element["href"]} if element.get("href") else {}
         else:

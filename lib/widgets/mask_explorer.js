@@ -54,7 +54,7 @@ const KINDS = {
 const GRID_LABEL = "Pesos de atenção A; as setas do teclado mudam de célula";
 const HIDDEN = "escondido pela máscara";
 const NOTHING = "—";
-const WHY_NOTHING = "todos os escores da linha são −∞, e a softmax seria 0/0";
+const WHY_NOTHING = "todas as pontuações da linha são −∞, e a softmax seria 0/0";
 const MARKS = {
   leak: { symbol: "▲", text: "futuro que vazou" },
   lost: { symbol: "▽", text: "escondido por engano" },

@@ -72,7 +72,7 @@ class MaskPage(WidgetPage):
         facts += [min(full), " a ", max(full), "."]
         if empty:
             lines = ", ".join(str(i + 1) for i in empty)
-            why = "todos os escores da linha são −∞, e a softmax seria 0/0"
+            why = "todas as pontuações da linha são −∞, e a softmax seria 0/0"
             facts += [f" Linha {lines}: nada a atender (—); {why}."]
         return {
             "scores": said(lib.entering),
