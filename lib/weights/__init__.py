@@ -27,7 +27,7 @@ from lib.weights.files import read_config, read_tensors
 from lib.weights.saving import save
 
 __all__ = ["Loaded", "Model", "load", "load_encoder", "load_masked_lm", "save"]
-__all__ += ["antiberty", "minilm", "real_encoder"]
+__all__ += ["antiberty", "minilm", "real_encoder", "real_encoder_name"]
 __all__ += ["causal_lm_from", "encoder_from", "masked_lm_from", "model_from"]
 
 MY_BERT = "MEU_BERT"  # the environment variable with the folder of the BERT that chapters show
@@ -89,3 +89,8 @@ def real_encoder() -> tuple[Encoder, Tokenizer]:
         return load_encoder(folder), Tokenizer.load(folder)
     except (OSError, ValueError) as error:
         raise ValueError(f"{MY_BERT} must name the folder of a BERT with its tokenizer: {error}") from None
+
+
+def real_encoder_name() -> str:
+    """What to call the encoder of `real_encoder`: MiniLM, or by the name of the reader's folder."""
+    return Path(os.environ.get(MY_BERT) or "MiniLM").absolute().name

@@ -155,7 +155,7 @@ class AttentionView extends View {
       .reduce((a, b) => a + b, 0);
     const heads = `${this.model.get("layers")} camadas de ${this.model.get("heads")} cabeças`;
     return (
-      `MiniLM, ${heads}, calculado antes, com os pesos reais do modelo. A página carrega os pesos de atenção ` +
+      `${this.model.get("encoder")}, ${heads}, calculado antes, com os pesos reais do modelo. A página carrega os pesos de atenção ` +
       `em milésimos: ${formatNumber(characters / 1000, 0)} kB para ${sentences.length} frases com as duas máscaras.`
     );
   }

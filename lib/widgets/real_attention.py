@@ -18,7 +18,7 @@ from lib.attention import Trace
 from lib.encoder import Encoder
 from lib.experiments.head_patterns import shares
 from lib.tokenizer import Tokenizer
-from lib.weights import real_encoder
+from lib.weights import real_encoder, real_encoder_name
 from lib.widgets.base import CourseWidget, Panel, encoded, in_range, one_of, picker, script_and_style, slider
 
 MASKS = {"bidirecional": "Bidirecional", "causal": "Causal"}
@@ -68,6 +68,7 @@ class RealAttention(CourseWidget):
 
     _esm, _css = script_and_style("real_attention", "fields")
 
+    encoder = traitlets.Unicode().tag(sync=True)
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     layers = traitlets.Int().tag(sync=True)
     heads = traitlets.Int().tag(sync=True)
@@ -98,6 +99,7 @@ def real_attention(
     shown(sentences[0], mask, layer, head)  # refuses what is out of bounds
     config = _model()[0].config
     widget = RealAttention(
+        encoder=real_encoder_name(),
         sentences=[_packed(text) for text in sentences],
         layers=config.layers,
         heads=config.heads,

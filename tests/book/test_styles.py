@@ -70,14 +70,16 @@ def test_what_is_not_understood_is_not_cut_but_refused(sheet, styles, known, tmp
 
 
 # Every property of every element, and of what stands before and after it. Custom ones show nothing.
-LOOK = """() => [...document.querySelectorAll("body, body *")].flatMap(element => {
-  return [null, "::before", "::after"].map(part => {
-    const style = getComputedStyle(element, part);
-    if (part && style.content === "none") return "";
-    const shown = [...style].filter(name => !name.startsWith("--"));
-    return shown.map(name => style.getPropertyValue(name)).join("|");
+LOOK = """() => {
+  const properties = [...getComputedStyle(document.body)].filter(name => !name.startsWith("--"));
+  return [...document.querySelectorAll("body, body *")].flatMap(element => {
+    return [null, "::before", "::after"].map(part => {
+      const style = getComputedStyle(element, part);
+      if (part && style.content === "none") return "";
+      return properties.map(name => style.getPropertyValue(name)).join("|");
+    });
   });
-})"""
+}"""
 COMPARE = f"""async sheets => {{
   const look = {LOOK};
   const cut = look();

@@ -17,7 +17,7 @@ from lib.heads import MaskedLM, PairsLM
 from lib.presets import preset
 from lib.tokenizer import Tokenizer
 from lib.use import encode, fill_mask, word_vector
-from lib.weights import load, load_encoder, load_masked_lm, real_encoder, save
+from lib.weights import load, load_encoder, load_masked_lm, real_encoder, real_encoder_name, save
 from lib.weights.building import read_settings
 from lib.weights.names import FAMILIES
 from tests.reference import SENTENCES, SIZES, randomise
@@ -365,7 +365,9 @@ def test_the_chapters_show_minilm_or_what_the_setting_names(tmp_path, monkeypatc
     monkeypatch.delenv("MEU_BERT", raising=False)
     encoder, tokenizer = real_encoder()
     assert encoder.config == preset("minilm") and tokenizer.size == encoder.config.vocab_size
+    assert real_encoder_name() == "MiniLM"
     monkeypatch.setenv("MEU_BERT", str(sound / "ours"))
+    assert real_encoder_name() == "ours"
     encoder, tokenizer = real_encoder()
     assert encoder.config.d == SIZES["hidden_size"] and tokenizer.tokenize("w7") == ["w7"]
     for folder in (tmp_path, tmp_path / "nowhere", sound / "theirs"):  # the last one has no tokenizer
