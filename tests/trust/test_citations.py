@@ -37,3 +37,9 @@ def test_what_rests_on_a_work_cites_it_in_the_notebooks():
 
 def test_no_key_is_defined_twice():
     assert len(KEYS) == len(set(KEYS)), sorted(key for key in KEYS if KEYS.count(key) > 1)
+
+
+def test_every_work_can_be_reached():
+    entries = re.findall(r"^@\w+\{([^,\s]+),(.*?)^\}", (BOOK / "references.bib").read_text(encoding="utf-8"), re.M | re.S)
+    assert len(entries) == len(KEYS)
+    assert not (lost := [key for key, fields in entries if not re.search(r"^ +(doi|eprint|url) += \{", fields, re.M)]), lost
