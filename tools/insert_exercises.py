@@ -19,6 +19,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lib.exercises.answers import INVITATION
 from lib.exercises.catalogue import CODE, FORMS, NUMBER, OPEN, Exercise, exercises, finish_line
+from lib.exercises.workshop import PARTS
 from lib.files import write_atomically
 from tools.console import ROOT, fail, step
 
@@ -40,6 +41,7 @@ THREAD = """
 
 As peças do seu próprio BERT são guardadas, à medida que são aceitas, em `meu_bert.py`, ao lado dos notebooks.
 O arquivo está sempre completo: onde você não passou, vale a versão do curso, e cada peça diz de quem é."""
+SHORT = " Se o tempo for\ncurto, faça só os exercícios marcados *Peça do seu BERT*."
 FINISH = """\
 ### Linha de chegada
 
@@ -69,9 +71,10 @@ def prefix(chapter: int) -> str:
 def cells(chapter: int) -> list[nbformat.NotebookNode]:
     """The cells of a chapter's exercises, without outputs."""
     start = prefix(chapter)
+    thread = THREAD + (SHORT if any(e.name in PARTS for e in exercises(chapter)) else "")
     made = [
-        new_markdown_cell(INTRODUCTION.format(thread=THREAD), id=f"{start}inicio"),
-        new_code_cell(_imports(chapter), id=f"{start}preparo"),
+        new_markdown_cell(INTRODUCTION.format(thread=thread), id=f"{start}inicio"),
+        new_code_cell(_imports(chapter), id=f"{start}preparo", metadata={"tags": ["hide-input"]}),
     ]
     for exercise in exercises(chapter):
         id = f"{start}{exercise.number}"
@@ -106,11 +109,12 @@ def _imports(chapter: int) -> str:
 
 def _statement(exercise: Exercise) -> str:
     form = f"**{FORMS[exercise.form]}.** " if exercise.form else ""
+    piece = "**Peça do seu BERT.** " if exercise.name in PARTS else ""
     return f"""\
 ```{{exercise}} {exercise.title}
 :label: {exercise.label}
 
-{form}**Ideia:** {exercise.goal}. **Tempo:** cerca de {WORDS[exercise.minutes]} minutos.
+{piece}{form}**Ideia:** {exercise.goal}. **Tempo:** cerca de {WORDS[exercise.minutes]} minutos.
 
 {exercise.statement.strip()}
 ```
@@ -149,7 +153,7 @@ def inserted(notebook: nbformat.NotebookNode, chapter: int) -> nbformat.Notebook
     for cell in new:
         before = old.get(cell.id)
         if before is not None and (before.cell_type, before.source) == (cell.cell_type, cell.source):
-            cell.update(before)
+            cell.update({**before, "metadata": {**before.metadata, **cell.metadata}})
     notebook.cells = kept[:place] + new + kept[place:]
     return notebook
 
