@@ -26,3 +26,9 @@ def attention_parameters() -> Figures:
 def spread_of_a_score() -> Figures:
     d_k = 144
     return dict(d_k=d_k, deviation=math.sqrt(d_k), divided=1, square=d_k**2)
+
+
+def parameters_of_the_mask() -> Figures:
+    short, long = 256, 512
+    one, other = (preset("bert-base", positions=n, causal=n == short) for n in (short, long))
+    return dict(short=short, long=long, more=count(other).total - count(one).total)

@@ -36,3 +36,13 @@ def gradient() -> Figures:
     (gradients,) = torch.autograd.grad(cross_entropy(u[None], torch.tensor([0])), u)
     gradient = gradients[0].item()
     return dict(p=p[0], gradient=gradient, opposite=-gradient, by_probability=-1 / p[0])
+
+
+def what_the_loss_teaches() -> Figures:
+    yes, bold, shy = 0.7, 0.95, 0.55
+
+    def loss(q: float) -> float:
+        return -yes * math.log(q) - (1 - yes) * math.log(1 - q)
+
+    said = dict(honest=loss(yes), of_the_bold=loss(bold), of_the_shy=loss(shy))
+    return dict(yes=yes, bold=bold, shy=shy, **said)

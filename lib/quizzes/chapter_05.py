@@ -10,6 +10,11 @@ from lib.presets import preset
 from lib.quizzes.question import Figures
 
 
+def what_an_encoder_returns() -> Figures:
+    bert = preset("bert-base")
+    return dict(sentences=8, n=20, d=bert.d, v=bert.vocab_size)
+
+
 def masking_by_flat_indices() -> Figures:
     batch = torch.ones(4, 6, dtype=torch.long)
     chosen = torch.zeros_like(batch, dtype=torch.bool)
