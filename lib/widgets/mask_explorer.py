@@ -52,6 +52,12 @@ class Shown:
         return self.weights.triu(1).max().item()
 
     @property
+    def underflow(self) -> bool:
+        """Whether futures enter the softmax and come out as nothing: exp rounds them all to zero."""
+        ahead = torch.ones_like(self.weights, dtype=torch.bool).triu(1)
+        return self.largest_future_weight == 0 and bool(self.entering[ahead].isfinite().any())
+
+    @property
     def row_sums(self) -> Tensor:
         return self.weights.sum(-1)  # (N,)
 
@@ -91,6 +97,8 @@ def _entering(scores: Tensor, kind: str, real_tokens: int) -> Tensor:
 class MaskExplorer(CourseWidget):
     """The view: all arithmetic is in `mask_explorer.js`; each control sets one index here."""
 
+    TITLE = "O que a máscara esconde"
+    INSTRUCTION = "Troque a máscara e escolha uma célula: a conta dela aparece embaixo."
     _esm, _css = script_and_style("mask_explorer")
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)
