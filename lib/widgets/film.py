@@ -1,7 +1,7 @@
 """A moving picture: items on a stage that move from frame to frame, with a sentence that says what happens.
 
 `film` shows a `Film`, which a module of `lib.widgets.films` makes with the functions of `lib`. The page only
-moves what it is given: each number that it shows stands in a frame, and `Film.at` is what a frame has to show.
+moves what it is given: each number that it shows stands in a frame; `Film.at` is what a frame has to show.
 """
 
 from collections.abc import Mapping, Sequence

@@ -20,6 +20,7 @@ import { WeightGrid, percentage } from "./weights.js";
 
 const ROWS = 8;
 const ALIKE = 3; // letters in common, and words to propose
+const HINTS = 3; // unknown words that hints are given for
 const COLUMNS = ["palavra", "", "modelo, %", "exato, %", "logit"];
 const SCRIPT = "../../course_model.js"; // from where the script that draws the widgets is
 const PATIENCE_MS = 20000; // a busy kernel may take its time
@@ -77,10 +78,13 @@ function summary({ place, logits, model, exact }, words) {
   return { place, rows, entropy: entropy(exact), divergence: divergence(exact, model) };
 }
 
-/** The known words that begin like an unknown one, the most alike first. */
+/** The known words with the longest beginning in common with a word, of at least ALIKE letters. */
 function alike(word, known) {
-  const common = (other) => [...other].findIndex((c, k) => c !== word[k]);
-  const length = (other) => (common(other) < 0 ? other.length : common(other));
+  const length = (other) => {
+    const characters = [...other];
+    const k = characters.findIndex((c, at) => c !== word[at]);
+    return k < 0 ? characters.length : k;
+  };
   return known
     .filter((other) => length(other) >= ALIKE)
     .sort((a, b) => length(b) - length(a))
@@ -102,6 +106,7 @@ class PageModelView extends View {
     this.input = textBox("Frase com [MASK]");
     this.add(field("Frase", this.input));
     this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
+    this.hint = this.add(element("p", { class: "cw-why", role: "status" }));
     this.progress = this.add(element("p", { class: "cw-why", role: "status" }));
     this.again = this.add(element("button", { type: "button", hidden: "" }, "Tentar de novo"));
     this.hide = this.add(
@@ -139,10 +144,8 @@ class PageModelView extends View {
         "O modelo não chegou. No JupyterLab, execute a célula deste widget e tente de novo.";
       return;
     }
-    this.known = this.network.words
-      .slice(this.network.specials)
-      .toSorted((a, b) => a.localeCompare(b, "pt-BR"));
-    this.list.textContent = this.known.join(", ");
+    this.known = this.network.words.slice(this.network.specials);
+    this.list.textContent = this.known.toSorted((a, b) => a.localeCompare(b, "pt-BR")).join(", ");
     this.progress.textContent = "";
     this.root.dataset.ready = "";
     this.draw();
@@ -165,7 +168,8 @@ class PageModelView extends View {
       this.readBy = this.network;
     }
     const { refused, gaps, tokens } = this.shown;
-    this.message.textContent = refused ? [refused, ...this.hints()].join(" ") : "";
+    this.message.textContent = refused ?? "";
+    this.hint.textContent = this.hints().join(" ");
     this.hide.hidden = !this.shown.unknown;
     this.results.hidden = Boolean(refused);
     if (refused) return;
@@ -185,7 +189,7 @@ class PageModelView extends View {
   hints() {
     const { unknown = [] } = this.shown;
     if (unknown.length) this.words.open = true;
-    return unknown.slice(0, 3).flatMap((word) => {
+    return unknown.slice(0, HINTS).flatMap((word) => {
       const near = alike(word.toLowerCase(), this.known);
       return near.length ? [`Em vez de “${word}”: ${near.join(", ")}?`] : [];
     });
@@ -206,6 +210,8 @@ class PageModelView extends View {
       return element("tr", { "data-word": id }, name, bars, share(model), share(exact), z);
     });
     this.body.replaceChildren(...lines);
+    const longest = Math.max(...rows.map(({ model, exact }) => Math.max(model, exact ?? 0)));
+    this.body.style.setProperty("--cw-longest", String(longest));
     this.facts.textContent =
       typeof uncertainty === "number"
         ? `Entropia do posterior exato: ${formatNumber(uncertainty, 3)} nats. ` +

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 import torch
 import traitlets
@@ -29,6 +30,8 @@ EXAMPLES = (
     "a moça [MASK] a [MASK] no banco",
 )
 ROWS = 8
+ALIKE = 3  # letters in common, and words to propose
+HINTS = 3  # unknown words that hints are given for
 DECIMALS = 6  # of what a page carries of its first sentence
 MASK_TOKEN = SPECIAL_TOKENS[MASK]
 # Written out, since "\\s" is not the same set of characters in Python and in JavaScript.
@@ -67,6 +70,16 @@ class Shown:
 
 class Refused(ValueError):
     """A sentence that the model cannot read; the message is the one that the page shows."""
+
+    def __init__(self, message: str, unknown: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.unknown = unknown
+
+    @property
+    def hints(self) -> list[str]:
+        """For the first unknown words, the known ones that begin like them."""
+        near = {word: alike(word.lower()) for word in self.unknown[:HINTS]}
+        return [f"Em vez de “{word}”: {', '.join(known)}?" for word, known in near.items() if known]
 
 
 def shown(text: str, gap: int, layer: int, head: int) -> Shown:
@@ -110,10 +123,21 @@ def read(text: str) -> list[int]:
     ids = [_id(word) for word in words]
     if unknown := [word for word, i in zip(words, ids, strict=True) if i is None]:
         known = len(PORTUGUESE.vocabulary.ordinary_ids)
-        raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}.")
+        raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}.", unknown)
     if MASK not in ids:
         raise Refused(f"Falta a lacuna: escreva {MASK_TOKEN} no lugar de uma palavra.")
     return [i for i in ids if i is not None]
+
+
+def alike(word: str) -> list[str]:
+    """The known words with the longest beginning in common with a word, of at least ALIKE letters."""
+    known = [PORTUGUESE.vocabulary[i] for i in PORTUGUESE.vocabulary.ordinary_ids]
+    near = [other for other in known if other[:ALIKE] == word[:ALIKE] and len(word) >= ALIKE]
+    common = {
+        other: next((k for k, pair in enumerate(zip_longest(word, other)) if len(set(pair)) > 1), len(word))
+        for other in near
+    }
+    return sorted(near, key=lambda other: -common[other])[:ALIKE]
 
 
 def _id(word: str) -> int | None:

@@ -25,7 +25,8 @@ def context_film(word: int = 0) -> Film:
         start = "Os embeddings" if k == 0 else f"Depois do bloco {k}"
         says = (
             f"{start}: cosseno médio {pt(same, 2)} entre as de mesmo sentido, "
-            f"{pt(across, 2)} entre as outras. O vizinho mais próximo tem o mesmo sentido em {neighbours} de {len(labels)}."
+            f"{pt(across, 2)} entre as outras. "
+            f"O vizinho mais próximo tem o mesmo sentido em {neighbours} de {len(labels)}."
         )
         frames.append(Frame(says, ({} if k else _axes(each.senses, low)) | _dots(place, each.labels, low)))
     return Film(

@@ -1,4 +1,4 @@
-"""Chapter 2: selected words fall into three bins, one by one, and in the long run 80, 10 and 10 in a hundred."""
+"""Chapter 2: selected words fall into three bins, one by one, and in the long run 80, 10 and 10 of 100."""
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ FLOOR = 9.2  # the row on which the bins stand
 
 
 def corruption_film(sentences: int = 2000, falling: int = 15, seed: int = 0, rate: float = 0.15) -> Film:
-    """The first `falling` selected words of the grammar's sentences fall one by one; then all the others at once."""
+    """The first `falling` selected words of the grammar's sentences fall one by one; then all are counted."""
     clean = sample(PORTUGUESE, sentences, seed).ids  # (B, N)
     generator = torch.Generator().manual_seed(seed)
     noisy, labels = mask_tokens(clean, PORTUGUESE.vocabulary, rate=rate, generator=generator)
@@ -25,14 +25,13 @@ def corruption_film(sentences: int = 2000, falling: int = 15, seed: int = 0, rat
     pairs = list(zip(labels[selected].tolist(), noisy[selected].tolist(), strict=True))
     fates = [_fate(*pair) for pair in pairs]
     words = int(PORTUGUESE.vocabulary.is_ordinary(clean).sum())
-    tray = {
-        f"word {k}": _waiting(k, PORTUGUESE.vocabulary[was]) for k, (was, _) in enumerate(pairs[:falling])
-    }
+    named = [(PORTUGUESE.vocabulary[was], PORTUGUESE.vocabulary[seen]) for was, seen in pairs[:falling]]
+    tray = {f"word {k}": _waiting(k, was) for k, (was, _) in enumerate(named)}
     start = f"Estas {falling} palavras foram selecionadas. O canal decide o destino de cada uma."
     frames = [Frame(start, tray | _bins() | _heads(fates[:0]))]
-    for k, (was, seen) in enumerate(pairs[:falling]):
-        items = {f"word {k}": _fallen(fates[: k + 1], PORTUGUESE.vocabulary[seen])} | _heads(fates[: k + 1])
-        frames.append(Frame(_says(PORTUGUESE.vocabulary[was], PORTUGUESE.vocabulary[seen], fates[k]), items))
+    for k, (was, seen) in enumerate(named):
+        items = {f"word {k}": _fallen(fates[: k + 1], seen)} | _heads(fates[: k + 1])
+        frames.append(Frame(_says(was, seen, fates[k]), items))
     shares = {fate: fates.count(fate) / len(fates) for fate in FATES}
     frames.append(
         Frame(

@@ -78,7 +78,7 @@ def _truth(true: int) -> dict[str, Item]:
 
 
 def _arrows(q: Tensor, true: int) -> dict[str, Item]:
-    """From each bar's end to where the truth is: to the right for the true word, to the left for the others."""
+    """From each bar's end to where the truth is: right for the true word, left for the others."""
     arrows = {}
     for k, x in enumerate(q.tolist()):
         look, start, length = ("pull", x, 1 - x) if k == true else ("push", 0.0, x)

@@ -14,7 +14,7 @@ NAMES, GAP = 1.9, 0.15  # the width of the tokens at the left, and what separate
 
 
 def masking_film(tokens: Sequence[str], scores: Tensor | Sequence[Sequence[float]], d_k: int = 1) -> Film:
-    """Scores (N, N), not yet divided by sqrt(d_k); the mask that covers the future; row by row, the softmax."""
+    """Scores (N, N), not yet divided by sqrt(d_k); the mask over the future; row by row, the softmax."""
     s = torch.as_tensor(scores, dtype=torch.float64) / math.sqrt(d_k)
     n = len(tokens)
     if s.shape != (n, n):
@@ -37,9 +37,8 @@ def masking_film(tokens: Sequence[str], scores: Tensor | Sequence[Sequence[float
     ]
     for i, token in enumerate(tokens):
         total = pt(exps[i].sum().item(), 3)
-        parts = [
-            f"{pt(exps[i, j].item(), 3)} / {total} = {pt(weights[i, j].item(), 3)}" for j in range(i + 1)
-        ]
+        seen = zip(exps[i, : i + 1].tolist(), weights[i, : i + 1].tolist(), strict=True)
+        parts = [f"{pt(e, 3)} / {total} = {pt(weight, 3)}" for e, weight in seen]
         rest = "" if i + 1 < n else " Em cada linha, os pesos somam 1."
         frames.append(
             Frame(

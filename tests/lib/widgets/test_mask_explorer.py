@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -147,6 +148,23 @@ def test_padding_slider_is_enabled_only_where_it_counts(page, show):
     for kind in PADDED:
         explored.choose("Máscara", label=KINDS[kind])
         assert_becomes(page, lambda: explored.read()["columns"], ["A", "menina", *["[PAD]"] * 3, "soma"])
+
+
+def test_a_slider_without_effect_says_why(show):
+    [explored] = show(explorer())
+    why = explored.panel.locator(".cw-why")
+    expect(why).to_contain_text("“Tokens reais” só muda as máscaras com [PAD]")
+    explored.choose("Máscara", label=KINDS["padding"])
+    expect(why).to_be_empty()
+
+
+def test_a_future_that_is_seen_is_never_written_as_zero(show):
+    for explored in show(explorer(kind="zerada"), explorer(kind="zerada", temperature=0.05)):
+        explored.slide("Temperatura T", "0,05")
+        explored.state = replace(explored.state, temperature=0.05)
+        assert explored.differences() == []
+        leaks = explored.panel.locator("td[data-mark=leak]").all_inner_texts()
+        assert leaks and "0,000" not in leaks
 
 
 CONTRASTS = """panel => {
