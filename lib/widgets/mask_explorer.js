@@ -135,7 +135,7 @@ function factsOf({ kind, rows }) {
 function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
   const { hidden, entering, logits, soft, weights, empty } = rows[i];
   const s = scores[i][j];
-  const steps = [["escore", masking(s, hidden[j], entering[j], kind)]];
+  const steps = [["pontuação", masking(s, hidden[j], entering[j], kind)]];
   const scale = `(√${dK} · ${trimmed(temperature)})`;
   steps.push(["escala", `${trimmed(entering[j])} / ${scale} = ${precise(logits[j])}`]);
   if (empty) return [...steps, ["softmax", `nada a atender: ${WHY_NOTHING}; o peso fica em 0`]];
@@ -183,7 +183,7 @@ class MaskView extends View {
     const n = this.model.get("tokens").length;
     const role = { role: "gridcell" };
     const grid = { role: "grid", "aria-label": GRID_LABEL };
-    const scores = squareTable(n, "Escores com a máscara, S + M", {}, { "data-grid": "score" });
+    const scores = squareTable(n, "Pontuações com a máscara, S + M", {}, { "data-grid": "score" });
     const weights = squareTable(n, "Pesos de atenção A", grid, { ...role, "data-grid": "weight" });
     this.headers = [...scores.headers, ...weights.headers];
     this.cells = { score: scores.cells, weight: weights.cells };

@@ -51,9 +51,9 @@ def _axes(senses: tuple[str, str], low: float) -> dict[str, Item]:
     return {
         "plane": Item(0, TOP, SIDE, "", "plane", SIDE),
         "up": Item(0.15, TOP + 0.1, 6, f"{MARKS[1]} ↑ mais parecido com as de “{senses[1]}”"),
-        "right": Item(0.15, SIDE + 0.1, SIDE, f"{MARKS[0]} → mais parecido com as de “{senses[0]}”"),
-        "low": Item(0.15, TOP + SIDE - 1.1, 2, pt(low, 1)),
-        "high": Item(SIDE - 0.9, TOP + 0.1, 0.8, "1"),
+        "right": Item(
+            0.15, SIDE + 0.1, SIDE, f"{MARKS[0]} → mais parecido com as de “{senses[0]}” ({pt(low, 1)} a 1)"
+        ),
     }
 
 

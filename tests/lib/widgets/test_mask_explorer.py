@@ -98,7 +98,7 @@ def check_steps(steps, expected, kind, i, j):
         return read_number(re.search(r"(\S+)$", steps[name]).group(1))
 
     entering, row = expected.entering[i, j].item(), expected.entering[i] / 2.0  # sqrt(d_k) = 2, T = 1
-    assert last("escore") == pytest.approx(entering, abs=5e-5)
+    assert last("pontuação") == pytest.approx(entering, abs=5e-5)
     assert last("escala") == pytest.approx(entering / 2, abs=5e-5)
     if i in expected.empty_rows:
         assert "nada a atender" in steps["softmax"] and "peso" not in steps
