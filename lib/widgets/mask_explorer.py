@@ -41,6 +41,7 @@ class Shown:
 
     entering: Tensor
     weights: Tensor
+    underflow: bool = False  # a wrong mask lets futures in, and exp rounds them all to zero
 
     @property
     def empty_rows(self) -> list[int]:
@@ -50,12 +51,6 @@ class Shown:
     @property
     def largest_future_weight(self) -> float:
         return self.weights.triu(1).max().item()
-
-    @property
-    def underflow(self) -> bool:
-        """Whether futures enter the softmax and come out as nothing: exp rounds them all to zero."""
-        ahead = torch.ones_like(self.weights, dtype=torch.bool).triu(1)
-        return self.largest_future_weight == 0 and bool(self.entering[ahead].isfinite().any())
 
     @property
     def row_sums(self) -> Tensor:
@@ -74,7 +69,10 @@ def shown(
     scores = _checked_scores(scores, len(scores))
     entering = _entering(scores, kind, len(scores) if real_tokens is None else real_tokens)
     if kind in MISTAKES:
-        return Shown(entering, mistaken_weights(kind, scores / temperature, d_k))
+        weights = mistaken_weights(kind, scores / temperature, d_k)
+        futures = entering[torch.ones_like(weights, dtype=torch.bool).triu(1)]
+        lost = kind != "depois" and bool(futures.isfinite().any()) and not weights.triu(1).any()
+        return Shown(entering, weights, lost)
     return Shown(entering, softmax(entering / (math.sqrt(d_k) * temperature)))
 
 

@@ -225,7 +225,10 @@ CASE = Case(
         ),
         "take the next kind": ('[model.get("kind_index")]', '[(model.get("kind_index") + 1) % 9]'),
         "colour by what is left": ('"--cw-weight", weights[j])', '"--cw-weight", 1 - weights[j])'),
-        "report the smallest future weight": ("Math.max(0, ...future)", "Math.min(0, ...future)"),
+        "report the smallest future weight": (
+            "number(Math.max(0, ...future))",
+            "number(Math.min(0, ...future))",
+        ),
     },
     mutant={"scores": BEYOND_EXP},
     telling=[State(kind, 3.0, 16, 2) for kind in twin.KINDS],

@@ -186,5 +186,9 @@ CASE = Case(
         "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
     },
     # Whether the sentence may end after the gap decides what fits in the last one.
-    telling=[State(EXAMPLES[3], 1, 2, 3), State("a moça procurou o banco [MASK]", 0, 1, 2)],
+    telling=[
+        State(EXAMPLES[3], 1, 2, 3),
+        State("a moça procurou o banco [MASK]", 0, 1, 2),
+        State("a costureirinha [MASK]"),
+    ],
 )
