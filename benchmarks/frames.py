@@ -20,6 +20,8 @@ from benchmarks.report import Report, make_part
 from lib.tokenizer import Tokenizer
 from lib.widgets.base import Panel
 from lib.widgets.cross_entropy_bars import cross_entropy_bars
+from lib.widgets.film import film
+from lib.widgets.films.corruption import corruption_film
 from lib.widgets.mask_explorer import mask_explorer
 from lib.widgets.mlm_corruption import mlm_corruption
 from lib.widgets.page_model import page_model
@@ -41,6 +43,7 @@ WIDGETS: dict[str, Callable[[], Panel]] = {
     "parameter_counter": parameter_counter,
     "sense_space": sense_space,
     "page_model": page_model,
+    "film": lambda: film(corruption_film()),
 }
 TEXTS = {
     "mlm_corruption": ["A menina viu o banco da praça.", "O gato dorme na rede."],
@@ -97,11 +100,10 @@ def changes(browser: Browser, name: str, times: int) -> dict[str, list[float]]:
 
 
 def load(panel: Locator) -> None:
-    """Ask for the model, where the widget has one to load."""
-    button = panel.get_by_role("button", name="Carregar o modelo")
-    if button.count():
-        button.click()
-        panel.locator(".cw-results").wait_for()
+    """Ask for the model by a first touch, where the widget has one to load."""
+    if panel.locator(".cw-page-model").count():
+        panel.get_by_label("Frase com [MASK]", exact=True).focus()
+        panel.locator(".cw-page-model[data-ready]").wait_for()
 
 
 def show(values: dict) -> str:

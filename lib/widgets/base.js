@@ -1,6 +1,7 @@
 // @ts-check
 // What the course's widgets share: numbers in Portuguese, a safe softmax, elements whose text is never markup,
-// keys of a grid, views whose listeners end with them. `base.py` puts this file in front of each widget's own.
+// keys of a grid, views whose listeners end with them, and what a visit remembers. `base.py` puts this file in front
+// of each widget's own.
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
@@ -132,25 +133,76 @@ export class View {
   }
 }
 
+// --- what a visit remembers ---------------------------------------------------------------------------------
+
+/** What a page keeps while it is visited; one that may not keep anything (a private window, a file) just forgets. */
+const visit = {
+  read(key) {
+    try {
+      return JSON.parse(sessionStorage.getItem(key));
+    } catch {
+      return null;
+    }
+  },
+  write(key, value) {
+    try {
+      sessionStorage.setItem(key, JSON.stringify(value));
+    } catch {
+      // Nothing to do: a widget works without a memory.
+    }
+  },
+};
+
+const LONGEST_TEXT = 10_000;
+/** What may be taken up again, since a visit's memory can hold anything: each says if a value fits a model. */
+export const isText = (x) => typeof x === "string" && x.length <= LONGEST_TEXT;
+export const isWhole = (x) => Number.isInteger(x) && x >= 0;
+export const isCell = (x) => Array.isArray(x) && x.length === 2 && x.every(isWhole);
+/** A whole number from `least` to what the model says. */
+export const isBetween = (least, most) => (x, model) => isWhole(x) && x >= least && x <= most(model);
+/** A place in one of the model's lists. */
+export const isPlaceIn = (name) => isBetween(0, (model) => model.get(name).length - 1);
+
+/**
+ * Where the reader left the controls that `Kind.kept` names, each with what fits it: taken up when a page is opened
+ * again, kept from then on. Only in a page without a kernel: elsewhere Python knows better.
+ */
+function takeUp(Kind, model) {
+  const kept = Object.entries(Kind.kept ?? {});
+  if (!globalThis.courseWidgets || !kept.length) return () => {};
+  const values = () => Object.fromEntries(kept.map(([name]) => [name, model.get(name)]));
+  const key = Kind.memory?.(model) ?? `${Kind.name} ${window.location.pathname} ${JSON.stringify(values())}`;
+  const stored = visit.read(key);
+  for (const [name, fits] of kept) {
+    const value = stored?.[name];
+    if (value !== undefined && fits(value, model)) model.set(name, value);
+  }
+  model.save_changes();
+  const names = kept.map(([name]) => name);
+  return (view) => view.onChange(names, () => visit.write(key, values()));
+}
+
 /** What anywidget calls to draw a view of this kind, and gets the way to end it from. */
 export const rendererOf =
   (Kind) =>
   ({ model, el }) => {
+    const remember = takeUp(Kind, model);
     const view = new Kind(model);
     view.listen();
+    remember(view);
     el.append(view.root);
-    nameSliders(el, view.signal);
+    nameControls(el, view.signal);
     return () => view.life.abort();
   };
 
 /**
  * ipywidgets' sliders have no accessible name, announce the index of an option instead of its label, and put a
  * nameless text box in the tab order. In the panel around `el`, each handle gets the name of its label and says
- * what the readout shows, and the readout only shows.
+ * what the readout shows, and the readout only shows. The panel itself is a group with the name of its title.
  * @param {HTMLElement} el
  * @param {AbortSignal} signal
  */
-export function nameSliders(el, signal) {
+export function nameControls(el, signal) {
   const set = (target, attribute, value) => {
     if (target && value && target.getAttribute(attribute) !== value) target.setAttribute(attribute, value);
   };
@@ -167,9 +219,12 @@ export function nameSliders(el, signal) {
   let renaming;
   // The view is drawn before it is put in the page: its first size is the sign that the panel is around it.
   const attached = new ResizeObserver(() => {
-    const controls = el.closest(".cw-panel")?.querySelector(".cw-controls");
+    const panel = el.closest(".cw-panel");
+    const controls = panel?.querySelector(".cw-controls");
     if (!controls) return;
     attached.disconnect();
+    set(panel, "role", "group");
+    set(panel, "aria-label", panel.querySelector(".cw-title")?.textContent);
     renaming = new MutationObserver(() => name(controls));
     renaming.observe(controls, { subtree: true, childList: true, attributeFilter: undone });
     name(controls);

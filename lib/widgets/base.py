@@ -59,19 +59,25 @@ def fingerprint(state: dict[str, Any]) -> str:
 
 
 class CourseWidget(anywidget.AnyWidget):
-    """An anywidget whose repr is the fingerprint of its state."""
+    """An anywidget whose repr is the fingerprint of its state; its frame says what it is and what to do."""
+
+    TITLE = ""
+    INSTRUCTION = ""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dados sha256={fingerprint(self.get_state())})"
 
 
 class Panel(ipywidgets.VBox):
-    """Controls above the widget that they drive. It reads as that widget in text outputs."""
+    """The frame of a widget: title, instruction, controls. It reads as that widget in text outputs."""
 
     def __init__(self, widget: CourseWidget, controls: Sequence[ipywidgets.Widget]) -> None:
         box = ipywidgets.Box(controls)
         box.add_class("cw-controls")
-        super().__init__([box, widget])
+        title, instruction = ipywidgets.Label(widget.TITLE), ipywidgets.Label(widget.INSTRUCTION)
+        title.add_class("cw-title")
+        instruction.add_class("cw-instruction")
+        super().__init__([title, instruction, box, widget])
         self.add_class("cw-panel")
         self.widget = widget
         self.controls = controls

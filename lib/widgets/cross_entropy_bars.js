@@ -1,6 +1,15 @@
 // @ts-check
 // Cross-entropy by hand: bars to drag, and the loss, its gradient, entropies, KL and perplexity that follow.
-import { View, element, figures, formatNumber, numbersTable, rendererOf, softmax } from "./base.js";
+import {
+  View,
+  element,
+  figures,
+  formatNumber,
+  isPlaceIn,
+  numbersTable,
+  rendererOf,
+  softmax,
+} from "./base.js";
 
 const LOGIT_LIMIT = 10;
 const LEAST = 0.001;
@@ -60,9 +69,17 @@ const FACTS = {
   entropyP: "entropia da verdade H(p)",
   kl: "divergência KL(p ‖ q)",
 };
+const isLogit = (z) => Number.isFinite(z) && Math.abs(z) <= LOGIT_LIMIT;
 const COLUMNS = ["palavra", "arraste", "z", "q", "p", "∂H/∂z = q − p"];
 
 class BarsView extends View {
+  static kept = {
+    logits: (x, model) => Array.isArray(x) && x.length === model.get("words").length && x.every(isLogit),
+    target_index: isPlaceIn("words"),
+    mode_index: isPlaceIn("modes"),
+    smoothing_index: isPlaceIn("smoothings"),
+  };
+
   constructor(model) {
     super(model, { class: "cw cw-bars", "data-lm-suppress-shortcuts": "true" });
     this.body = element("tbody");

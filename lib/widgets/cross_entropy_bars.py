@@ -82,6 +82,8 @@ def with_probability(logits: Sequence[float], k: int, probability: float) -> lis
 class CrossEntropyBars(CourseWidget):
     """The view: `logits` is all there is to drag; the probabilities follow from them."""
 
+    TITLE = "Arraste a aposta"
+    INSTRUCTION = "Arraste as barras e veja a perda, o gradiente e as entropias mudarem."
     _esm, _css = script_and_style("cross_entropy_bars", "fields")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -1,6 +1,16 @@
 // @ts-check
 // The mask explorer: scores of a sentence, a mask, the softmax, and the arithmetic of any cell.
-import { View, clamp, element, formatNumber, rendererOf, softmax } from "./base.js";
+import {
+  View,
+  clamp,
+  element,
+  formatNumber,
+  isBetween,
+  isCell,
+  isPlaceIn,
+  rendererOf,
+  softmax,
+} from "./base.js";
 import { onCell, squareTable, walkCells } from "./weights.js";
 
 const isFuture = (i, j) => j > i;
@@ -54,6 +64,9 @@ const KINDS = {
 const GRID_LABEL = "Pesos de atenção A; as setas do teclado mudam de célula";
 const HIDDEN = "escondido pela máscara";
 const NOTHING = "—";
+const UNDERFLOW =
+  "Com estas pontuações, a exponencial do futuro é tão pequena que o computador a arredonda para zero.";
+const WHY_UNUSED = "“Tokens reais” só muda as máscaras com [PAD]; nas outras, todos os tokens são reais.";
 const WHY_NOTHING = "todas as pontuações da linha são −∞, e a softmax seria 0/0";
 const MARKS = {
   leak: { symbol: "▲", text: "futuro que vazou" },
@@ -62,7 +75,8 @@ const MARKS = {
 
 const CELL_DIGITS = 3;
 const STEP_DIGITS = 4;
-const number = (x) => formatNumber(x, CELL_DIGITS);
+/** A future that is seen is never written as zero. */
+const number = (x) => formatNumber(x, CELL_DIGITS, { tiny: true });
 const precise = (x) => (x === 0 ? "0" : formatNumber(x, STEP_DIGITS, { tiny: true }));
 const score = (x) => formatNumber(x, 2);
 /** Up to four decimals, at least two: what a reader needs to redo the arithmetic. */
@@ -96,13 +110,21 @@ function markOf({ kind, rows }, i, j) {
   return rows[i].hidden[j] ? "lost" : "";
 }
 
+/** Whether a mask that hides nothing shows no future at all, since the computer rounds its exponential to zero. */
+function isUnderflow({ kind, rows }, future) {
+  if (!kind.mistake || kind.after || Math.max(0, ...future) > 0) return false;
+  const isSeen = (row, i, j) => isFuture(i, j) && ("hiddenScore" in kind || !row.hidden[j]);
+  return rows.some((row, i) => row.weights.some((_, j) => isSeen(row, i, j)));
+}
+
 /** The two numbers that tell a right mask from a wrong one. */
-function factsOf({ rows }) {
+function factsOf({ kind, rows }) {
   const future = rows.flatMap((row, i) => row.weights.filter((_, j) => isFuture(i, j)));
   const sums = rows.filter((row) => !row.empty).map((row) => row.sum);
   const empty = rows.flatMap((row, i) => (row.empty ? [i + 1] : []));
   const parts = [
     `Maior peso no futuro: ${number(Math.max(0, ...future))}.`,
+    isUnderflow({ kind, rows }, future) ? UNDERFLOW : "",
     sums.length ? `Soma das linhas: de ${number(Math.min(...sums))} a ${number(Math.max(...sums))}.` : "",
     empty.length ? `Linha ${empty.join(", ")}: nada a atender (${NOTHING}); ${WHY_NOTHING}.` : "",
   ];
@@ -113,7 +135,7 @@ function factsOf({ rows }) {
 function stepsOf({ scores, kind, dK, temperature, rows }, i, j) {
   const { hidden, entering, logits, soft, weights, empty } = rows[i];
   const s = scores[i][j];
-  const steps = [["escore", masking(s, hidden[j], entering[j], kind)]];
+  const steps = [["pontuação", masking(s, hidden[j], entering[j], kind)]];
   const scale = `(√${dK} · ${trimmed(temperature)})`;
   steps.push(["escala", `${trimmed(entering[j])} / ${scale} = ${precise(logits[j])}`]);
   if (empty) return [...steps, ["softmax", `nada a atender: ${WHY_NOTHING}; o peso fica em 0`]];
@@ -135,8 +157,17 @@ function masking(s, isHidden, entering, kind) {
 const inParentheses = (x) => (x < 0 ? `(${precise(x)})` : precise(x));
 
 class MaskView extends View {
+  static kept = {
+    kind_index: isPlaceIn("kinds"),
+    d_k_index: isPlaceIn("d_k_choices"),
+    temperature_index: isPlaceIn("temperatures"),
+    real_tokens: isBetween(1, (model) => model.get("tokens").length),
+    cell: isCell,
+  };
+
   constructor(model) {
     super(model, { class: "cw cw-mask" });
+    this.why = this.add(element("p", { class: "cw-why", role: "status" }));
     this.formula = this.add(element("p", { class: "cw-formula" }));
     this.grids = this.add(element("div", { class: "cw-grids cw-weights" }));
     this.verdict = this.add(element("p", { class: "cw-verdict" }));
@@ -152,7 +183,7 @@ class MaskView extends View {
     const n = this.model.get("tokens").length;
     const role = { role: "gridcell" };
     const grid = { role: "grid", "aria-label": GRID_LABEL };
-    const scores = squareTable(n, "Escores com a máscara, S + M", {}, { "data-grid": "score" });
+    const scores = squareTable(n, "Pontuações com a máscara, S + M", {}, { "data-grid": "score" });
     const weights = squareTable(n, "Pesos de atenção A", grid, { ...role, "data-grid": "weight" });
     this.headers = [...scores.headers, ...weights.headers];
     this.cells = { score: scores.cells, weight: weights.cells };
@@ -175,10 +206,17 @@ class MaskView extends View {
       row.weights.forEach((_, j) => this.drawCell(i, j));
       this.sums[i].textContent = row.empty ? NOTHING : number(row.sum);
     });
+    this.tellUse(!kind.padded);
     this.verdict.textContent = kind.mistake ? `Erro: ${kind.mistake}. ${kind.text}` : kind.text;
     this.verdict.classList.toggle("cw-mistake", Boolean(kind.mistake));
     this.facts.textContent = factsOf(this.shown);
     this.select();
+  }
+
+  /** The slider of real tokens is enabled, through a link, only while it has something to say. */
+  tellUse(unused) {
+    this.why.textContent = unused ? WHY_UNUSED : "";
+    if (this.model.get("padding_unused") !== unused) this.set({ padding_unused: unused });
   }
 
   drawCell(i, j) {
@@ -229,12 +267,7 @@ class MaskView extends View {
     onCell(this, this.grids, "pointerover", ([i, j]) => this.explain(i, j));
     this.on(this.grids, "pointerleave", () => this.select());
     this.onChange(["tokens", "scores"], () => this.build());
-    this.onChange(["d_k_index", "temperature_index", "real_tokens"], () => this.draw());
-    this.onChange(["kind_index"], () => {
-      this.draw();
-      // The slider of real tokens is enabled, through a link, only while it has something to say.
-      this.set({ padding_unused: !this.shown.kind.padded });
-    });
+    this.onChange(["kind_index", "d_k_index", "temperature_index", "real_tokens"], () => this.draw());
     this.onChange(["cell"], () => this.select());
   }
 }

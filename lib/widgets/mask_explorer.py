@@ -41,6 +41,7 @@ class Shown:
 
     entering: Tensor
     weights: Tensor
+    underflow: bool = False  # a wrong mask lets futures in, and exp rounds them all to zero
 
     @property
     def empty_rows(self) -> list[int]:
@@ -68,7 +69,10 @@ def shown(
     scores = _checked_scores(scores, len(scores))
     entering = _entering(scores, kind, len(scores) if real_tokens is None else real_tokens)
     if kind in MISTAKES:
-        return Shown(entering, mistaken_weights(kind, scores / temperature, d_k))
+        weights = mistaken_weights(kind, scores / temperature, d_k)
+        futures = entering[torch.ones_like(weights, dtype=torch.bool).triu(1)]
+        lost = kind != "depois" and bool(futures.isfinite().any()) and not weights.triu(1).any()
+        return Shown(entering, weights, lost)
     return Shown(entering, softmax(entering / (math.sqrt(d_k) * temperature)))
 
 
@@ -91,6 +95,8 @@ def _entering(scores: Tensor, kind: str, real_tokens: int) -> Tensor:
 class MaskExplorer(CourseWidget):
     """The view: all arithmetic is in `mask_explorer.js`; each control sets one index here."""
 
+    TITLE = "O que a máscara esconde"
+    INSTRUCTION = "Troque a máscara e escolha uma célula: a conta dela aparece embaixo."
     _esm, _css = script_and_style("mask_explorer")
 
     tokens = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -6,7 +6,7 @@ import { Grammar, MASK_ID } from "./posterior.js";
 
 const MASK = "[MASK]";
 const [CLS_ID, SEP_ID] = [2, 3];
-const WORD = /[^ \t\n\r\u00a0\u3000.,;:!?…]+/g;
+export const WORD = /[^ \t\n\r\u00a0\u3000.,;:!?…]+/g;
 
 const READERS = {
   F16: (bytes) => Float64Array.from(new Uint16Array(bytes), half),
@@ -133,7 +133,7 @@ export class MaskedModel {
     const unknown = words.filter((_, i) => ids[i] === undefined);
     const known = this.words.length - this.specials;
     if (unknown.length)
-      return { refused: `O modelo só conhece ${known} palavras; estas não: ${unknown.join(" ")}` };
+      return { refused: `O modelo só conhece ${known} palavras; estas não: ${unknown.join(" ")}.`, unknown };
     if (!ids.includes(MASK_ID))
       return { refused: `Falta a lacuna: escreva ${MASK} no lugar de uma palavra.` };
     return { ids: [CLS_ID, ...ids, SEP_ID] };
@@ -141,8 +141,8 @@ export class MaskedModel {
 
   /** All that can be shown of a sentence: one entry per gap, and the attention of every head. */
   run(text) {
-    const { ids, refused } = this.read(text);
-    if (refused) return { refused };
+    const { ids, refused, unknown } = this.read(text);
+    if (refused) return { refused, unknown };
     const { hidden, weights } = this.encode(ids);
     const posteriors = this.grammar.posterior(ids.slice(1, -1));
     const gaps = ids.flatMap((id, i) => (id === MASK_ID ? [i] : []));

@@ -1,6 +1,17 @@
 // @ts-check
 // The corruption of masked language modelling: what the model sees, what it must predict, and how often.
-import { View, element, field, formatNumber, numbersTable, rendererOf, textBox } from "./base.js";
+import {
+  View,
+  element,
+  field,
+  formatNumber,
+  isBetween,
+  isPlaceIn,
+  isText,
+  numbersTable,
+  rendererOf,
+  textBox,
+} from "./base.js";
 
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const MASK = "[MASK]";
@@ -13,6 +24,7 @@ const FATES = {
   same: { symbol: "=", text: "ficou como era" },
 };
 const COLUMNS = ["", "vezes", "frequência", "esperada"];
+const SHARES = ["rate_index", "mask_index", "random_index"];
 const share = (x) => formatNumber(x, 3);
 
 /** The Mersenne Twister with the seeding and the readings of torch.Generator: same seed, same draws as Python. */
@@ -114,6 +126,12 @@ function compute(model) {
 }
 
 class CorruptionView extends View {
+  static kept = {
+    text: isText,
+    ...Object.fromEntries(SHARES.map((name) => [name, isPlaceIn("percentages")])),
+    draws: isBetween(1, (model) => model.get("max_draws")),
+  };
+
   constructor(model) {
     super(model, { class: "cw cw-mlm", "data-lm-suppress-shortcuts": "true" });
     this.input = textBox("Frase");
@@ -126,6 +144,7 @@ class CorruptionView extends View {
     this.many = element("button", { type: "button", "data-draw": 100 }, "Sortear 100 vezes");
     this.restart = element("button", { type: "button" }, "Zerar a contagem");
     this.add(element("div", { class: "cw-field" }, this.again, this.many, this.restart));
+    this.why = this.add(element("p", { class: "cw-why", role: "status" }));
     this.rows = {}; // the cells of each row, by its name
     const body = element("tbody");
     for (const [name, { text }] of Object.entries({ selected: { text: "selecionada" }, ...FATES })) {
@@ -134,6 +153,7 @@ class CorruptionView extends View {
     }
     this.add(numbersTable("Frequência contra probabilidade", COLUMNS, body));
     this.count = this.add(element("p", { class: "cw-count" }));
+    this.makeRoom("mask_index", "random_index");
     this.draw();
   }
 
@@ -147,10 +167,10 @@ class CorruptionView extends View {
       `De cada 100 palavras selecionadas, em média: ${Math.round(shares.mask * 100)} viram [MASK], ` +
       `${Math.round(shares.random * 100)} são sorteadas de novo e ${Math.round(shares.keep * 100)} ficam.`;
     for (const part of [this.cards, this.loss, this.count]) part.hidden = Boolean(refused);
-    for (const button of [this.again, this.many]) {
-      const left = this.model.get("max_draws") - this.model.get("draws");
-      button.disabled = Boolean(refused) || left < Number(button.dataset.draw);
-    }
+    const most = this.model.get("max_draws");
+    const full = this.model.get("draws") >= most;
+    for (const button of [this.again, this.many]) button.disabled = Boolean(refused) || full;
+    this.why.textContent = full ? `São ${most} sorteios, o máximo: zere a contagem para sortear mais.` : "";
     this.restart.disabled = this.model.get("draws") === 1;
     if (refused) return this.drawNothing();
     this.cards.replaceChildren(...shown.last.map((token, i) => this.card(token, i)));
@@ -199,6 +219,11 @@ class CorruptionView extends View {
     for (const cells of Object.values(this.rows)) for (const cell of cells) cell.textContent = "—";
   }
 
+  /** As many more draws as there may be. */
+  drawMore(draws) {
+    this.set({ draws: Math.min(this.model.get("draws") + draws, this.model.get("max_draws")) });
+  }
+
   /** The three shares sum to one: what one slider takes beyond that, the other gives. */
   makeRoom(changed, other) {
     const choices = this.model.get("percentages");
@@ -211,13 +236,12 @@ class CorruptionView extends View {
     this.on(this.restart, "click", () => this.set({ draws: 1 }));
     for (const button of [this.again, this.many]) {
       const draws = Number(button.dataset.draw);
-      this.on(button, "click", () => this.set({ draws: this.model.get("draws") + draws }));
+      this.on(button, "click", () => this.drawMore(draws));
     }
-    const shares = ["rate_index", "mask_index", "random_index"];
-    this.onChange(shares, () => this.set({ draws: 1 }));
+    this.onChange(SHARES, () => this.set({ draws: 1 }));
     this.onChange(["mask_index"], () => this.makeRoom("mask_index", "random_index"));
     this.onChange(["random_index"], () => this.makeRoom("random_index", "mask_index"));
-    this.onChange(["text", "draws", "first_seed", ...shares], () => this.draw());
+    this.onChange(["text", "draws", "first_seed", ...SHARES], () => this.draw());
   }
 }
 

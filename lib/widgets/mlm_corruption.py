@@ -105,6 +105,8 @@ def _expected(channel: Channel, tokens: Vocabulary) -> tuple[float, float, float
 class MLMCorruption(CourseWidget):
     """The view: the sentence, the positions of the sliders and how many seeds were drawn so far."""
 
+    TITLE = "Corrompa uma frase"
+    INSTRUCTION = "Sorteie, mude as fatias ou escreva a sua frase; a tabela compara o visto com o esperado."
     _esm, _css = script_and_style("mlm_corruption", "fields")
 
     text = traitlets.Unicode().tag(sync=True)

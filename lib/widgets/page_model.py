@@ -1,14 +1,15 @@
 """The model in the page: the course's masked model, run by the reader's browser on the reader's sentence.
 
-`page_model` makes the widget, which is small: the model comes when the reader asks, from a script beside the
-book's pages, or from Python where there is a kernel. `shown` is the twin: the same model in torch, and the
-exact posterior of `lib.corpus` beside it.
+`page_model` makes the widget, which is small: it carries what the model says of the first sentence. The model
+comes at the first touch, from a script beside the book's pages, or from Python where there is a kernel.
+`shown` is the twin: the same model in torch, and the exact posterior of `lib.corpus` beside it.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 import torch
 import traitlets
@@ -29,6 +30,9 @@ EXAMPLES = (
     "a moça [MASK] a [MASK] no banco",
 )
 ROWS = 8
+ALIKE = 3  # letters in common, and words to propose
+HINTS = 3  # unknown words that hints are given for
+DECIMALS = 6  # of what a page carries of its first sentence
 MASK_TOKEN = SPECIAL_TOKENS[MASK]
 # Written out, since "\\s" is not the same set of characters in Python and in JavaScript.
 WORD = re.compile("[^ \t\n\r\u00a0\u3000.,;:!?…]+")
@@ -66,6 +70,16 @@ class Shown:
 
 class Refused(ValueError):
     """A sentence that the model cannot read; the message is the one that the page shows."""
+
+    def __init__(self, message: str, unknown: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.unknown = unknown
+
+    @property
+    def hints(self) -> list[str]:
+        """For the first unknown words, the known ones that begin like them."""
+        near = {word: alike(word.lower()) for word in self.unknown[:HINTS]}
+        return [f"Em vez de “{word}”: {', '.join(known)}?" for word, known in near.items() if known]
 
 
 def shown(text: str, gap: int, layer: int, head: int) -> Shown:
@@ -109,10 +123,21 @@ def read(text: str) -> list[int]:
     ids = [_id(word) for word in words]
     if unknown := [word for word, i in zip(words, ids, strict=True) if i is None]:
         known = len(PORTUGUESE.vocabulary.ordinary_ids)
-        raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}")
+        raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}.", unknown)
     if MASK not in ids:
         raise Refused(f"Falta a lacuna: escreva {MASK_TOKEN} no lugar de uma palavra.")
     return [i for i in ids if i is not None]
+
+
+def alike(word: str) -> list[str]:
+    """The known words with the longest beginning in common with a word, of at least ALIKE letters."""
+    known = [PORTUGUESE.vocabulary[i] for i in PORTUGUESE.vocabulary.ordinary_ids]
+    near = [other for other in known if other[:ALIKE] == word[:ALIKE] and len(word) >= ALIKE]
+    common = {
+        other: next((k for k, pair in enumerate(zip_longest(word, other)) if len(set(pair)) > 1), len(word))
+        for other in near
+    }
+    return sorted(near, key=lambda other: -common[other])[:ALIKE]
 
 
 def _id(word: str) -> int | None:
@@ -127,6 +152,10 @@ def _id(word: str) -> int | None:
 class PageModel(CourseWidget):
     """The view: the sentence, the gap that is looked at, the head whose attention is drawn."""
 
+    TITLE = "O modelo na página"
+    INSTRUCTION = (
+        "Troque uma palavra, ou ponha [MASK] em outro lugar, e compare o modelo com a resposta exata."
+    )
     _esm, _css = script_and_style("page_model", "fields")
 
     text = traitlets.Unicode().tag(sync=True)
@@ -136,7 +165,10 @@ class PageModel(CourseWidget):
     layer = traitlets.Int(1).tag(sync=True)
     head = traitlets.Int(1).tag(sync=True)
     cell = traitlets.List(traitlets.Int(), [1, 0]).tag(sync=True)
+    layers = traitlets.Int().tag(sync=True)
+    heads = traitlets.Int().tag(sync=True)
     kilobytes = traitlets.Int().tag(sync=True)
+    opening = traitlets.Dict().tag(sync=True)
 
     def __init__(self, **state) -> None:
         super().__init__(**state)
@@ -148,6 +180,32 @@ class PageModel(CourseWidget):
             self.send({"model": page_bundle.bundle()})
 
 
+def _opening(text: str) -> dict:
+    """What is shown of a sentence before the model is there: every gap, and the first of all heads."""
+    first = shown(text, 0, 1, 1)
+    gaps = [shown(text, k, 1, 1) for k in range(len(first.gaps))]
+    return {
+        "text": text,
+        "tokens": first.tokens,
+        "gaps": [{"place": gap.gaps[k], **_carried(gap)} for k, gap in enumerate(gaps)],
+        "weights": [[[[_rounded(w) for w in row] for row in first.weights.tolist()]]],
+    }
+
+
+def _carried(gap: Shown) -> dict:
+    columns = {"logit": gap.logits, "model": gap.model, "exact": gap.exact}
+    rows = [
+        {"id": i, "word": PORTUGUESE.vocabulary[i]}
+        | {name: None if column is None else _rounded(column[i].item()) for name, column in columns.items()}
+        for i in gap.rows
+    ]
+    return {"rows": rows, "entropy": _rounded(gap.exact_entropy), "divergence": _rounded(gap.divergence)}
+
+
+def _rounded(x: float | None) -> float | None:
+    return None if x is None else round(x, DECIMALS)
+
+
 def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
     """The course's model on a sentence with [MASK]: the reader's own, or one of the examples."""
     if isinstance(examples, str) or not examples:
@@ -156,7 +214,12 @@ def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
         read(text)
     config = page_bundle.model().encoder.config
     widget = PageModel(
-        text=examples[0], examples=list(examples), kilobytes=round(len(page_bundle.script()) / 1000)
+        text=examples[0],
+        examples=list(examples),
+        layers=config.layers,
+        heads=config.heads,
+        kilobytes=round(len(page_bundle.script()) / 1000),
+        opening=_opening(examples[0]),
     )
     controls = [
         picker(Dropdown, widget, "example_index", "Exemplo", examples),

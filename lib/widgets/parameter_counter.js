@@ -1,6 +1,15 @@
 // @ts-check
 // The parameter counter: parameters by part, memory and training FLOPs of an encoder of any size.
-import { View, element, figures, formatNumber, numbersTable, rendererOf } from "./base.js";
+import {
+  View,
+  element,
+  figures,
+  formatNumber,
+  isBetween,
+  isPlaceIn,
+  numbersTable,
+  rendererOf,
+} from "./base.js";
 
 const SIZES = ["vocab_size", "d", "layers", "heads", "d_ff", "positions"];
 const FLAGS = ["segments", "first_position", "embedding_norm", "pre_norm", "pooler"];
@@ -79,7 +88,19 @@ function compute(model) {
   return { sizes, flags, head, parts, total, perToken, training: 3 * perToken * tokens };
 }
 
+/** A place among the choices of one size. */
+const isSizeOf = (name) => isBetween(0, (model) => model.get("choices")[name].length - 1);
+
 class CounterView extends View {
+  static kept = {
+    preset_index: isBetween(0, (model) => model.get("presets").length),
+    ...Object.fromEntries(SIZES.map((name) => [`${name}_index`, isSizeOf(name)])),
+    flags: (x, model) =>
+      model.get("presets").some((preset) => FLAGS.every((name) => preset[name] === x?.[name])),
+    head_index: isBetween(0, () => 1),
+    tokens_index: isPlaceIn("tokens_choices"),
+  };
+
   constructor(model) {
     super(model, { class: "cw cw-counter" });
     this.message = this.add(element("p", { class: "cw-refused", role: "status" }));

@@ -89,6 +89,8 @@ def forward_flops(config: Config, *, mlm_head: bool = False) -> float:
 class ParameterCounter(CourseWidget):
     """The view: an index per slider into `choices`, and the flags that only a preset changes."""
 
+    TITLE = "Quanto pesa um codificador"
+    INSTRUCTION = "Escolha um modelo ou mude um tamanho: parâmetros, memória e trabalho seguem."
     _esm, _css = script_and_style("parameter_counter", "fields")
 
     presets = traitlets.List(traitlets.Dict()).tag(sync=True)

@@ -18,24 +18,6 @@ function rich(text) {
   });
 }
 
-/** The answers of this visit; a page that may not keep them (a private window, a file) just forgets. */
-const visit = {
-  read(key) {
-    try {
-      return JSON.parse(sessionStorage.getItem(key));
-    } catch {
-      return null;
-    }
-  },
-  write(key, value) {
-    try {
-      sessionStorage.setItem(key, JSON.stringify(value));
-    } catch {
-      // Nothing to do: the quiz works without a memory.
-    }
-  },
-};
-
 /** True if `answers` is, for each question, [] or the [first, last] choices that were checked. */
 function fits(answers, questions) {
   const isChoice = (k, choices) => Number.isInteger(k) && k >= 0 && k < choices.length;
@@ -138,16 +120,24 @@ class QuestionView {
 }
 
 class QuizView extends View {
+  static kept = { answers: (x, model) => fits(x, model.get("questions")) };
+  /** Answers to another edition of the questions would point at other choices. */
+  static memory = (model) => `quiz ${model.get("chapter")} ${model.get("edition")}`;
+
   constructor(model) {
-    super(model, { class: "cw cw-quiz" });
-    this.key = `quiz ${model.get("chapter")} ${model.get("edition")}`;
+    super(model, { class: "cw cw-quiz", role: "group", "aria-label": "Perguntas" });
+    this.add(
+      element(
+        "p",
+        { class: "cw-instruction" },
+        "Escolha uma resposta e confira: certa ou não, ela diz por quê.",
+      ),
+    );
     this.questions = model.get("questions");
     this.views = this.questions.map((question, i) => new QuestionView(this, question, i));
     this.add(element("ol", {}, ...this.views.map((view) => view.root)));
     this.result = this.add(element("div", { class: "cw-result", role: "status" }));
     this.again = this.add(control("button", { type: "button" }, "Recomeçar"));
-    const stored = visit.read(this.key);
-    if (fits(stored, this.questions)) this.set({ answers: stored });
     this.draw();
   }
 
@@ -160,16 +150,11 @@ class QuizView extends View {
     const answers = this.answers.map((answer) => [...answer]);
     const [first = k] = answers[i];
     answers[i] = [first, k];
-    this.keep(answers);
-  }
-
-  keep(answers) {
-    visit.write(this.key, answers);
     this.set({ answers });
   }
 
   restart() {
-    this.keep(this.questions.map(() => []));
+    this.set({ answers: this.questions.map(() => []) });
     this.views[0].inputs[0].focus();
   }
 

@@ -1,6 +1,16 @@
 // @ts-check
 // Attention of a real encoder: the weights of one head, as a matrix or as lines, with and without the causal mask.
-import { View, clamp, element, formatNumber, numbersTable, rendererOf } from "./base.js";
+import {
+  View,
+  clamp,
+  element,
+  formatNumber,
+  isBetween,
+  isCell,
+  isPlaceIn,
+  numbersTable,
+  rendererOf,
+} from "./base.js";
 import { bytesOf } from "./arrays.js";
 import { WeightGrid, percentage } from "./weights.js";
 
@@ -56,6 +66,15 @@ function bandShape(i, j, weight, n) {
 }
 
 class AttentionView extends View {
+  static kept = {
+    sentence_index: isPlaceIn("sentences"),
+    layer: isBetween(1, (model) => model.get("layers")),
+    head: isBetween(1, (model) => model.get("heads")),
+    mask_index: isBetween(0, () => MASKS.length - 1),
+    view_index: isBetween(0, () => 1),
+    cell: isCell,
+  };
+
   constructor(model) {
     super(model, { class: "cw cw-real", "data-lm-suppress-shortcuts": "true" });
     this.unpacked = new Map();

@@ -66,6 +66,8 @@ def thousandths(weights: Tensor) -> Tensor:
 class RealAttention(CourseWidget):
     """The view: everything it can show is in `sentences`; each control sets one number here."""
 
+    TITLE = "As cabeças de um modelo real"
+    INSTRUCTION = "Escolha camada e cabeça; depois, uma célula: a linha olha para a coluna."
     _esm, _css = script_and_style("real_attention", "fields")
 
     encoder = traitlets.Unicode().tag(sync=True)
@@ -77,25 +79,28 @@ class RealAttention(CourseWidget):
     head = traitlets.Int(1).tag(sync=True)
     mask_index = traitlets.Int(0).tag(sync=True)
     view_index = traitlets.Int(0).tag(sync=True)
-    cell = traitlets.List(traitlets.Int(), [1, 0]).tag(sync=True)
+    cell = traitlets.List(traitlets.Int(), [2, 1]).tag(sync=True)
 
 
 def real_attention(
     sentences: Sequence[str] | None = None,
     *,
     mask: str = "bidirecional",
-    layer: int = 1,
-    head: int = 1,
+    layer: int | None = None,
+    head: int | None = None,
     view: str = "matriz",
 ) -> Panel:
     """The heads of MiniLM, an English model, or of the reader's own BERT, on a few short sentences.
 
+    It opens at the given head, or else at the one that looks most at the word before.
     Of the course's own sentences, which MiniLM cuts into a few tokens, those that another model does too.
     """
     if sentences is None:
         sentences = [text for text in SENTENCES if len(_model()[1].encode(text)) <= MAX_TOKENS]
     if isinstance(sentences, str) or not 1 <= len(sentences) <= MAX_SENTENCES:
         raise ValueError(f"sentences must be a sequence of 1 to {MAX_SENTENCES} texts, got {sentences!r}")
+    best = _previous_word_head(sentences[0])
+    layer, head = best[0] if layer is None else layer, best[1] if head is None else head
     shown(sentences[0], mask, layer, head)  # refuses what is out of bounds
     config = _model()[0].config
     widget = RealAttention(
@@ -137,6 +142,13 @@ def _maps(text: str, causal: bool) -> tuple[list[str], Tensor]:
         )
     encoder(torch.tensor([encoding.ids]), causal=causal, trace=(trace := Trace()))
     return encoding.tokens, torch.stack([weights[0] for weights in trace.weights])  # (L, h, N, N)
+
+
+def _previous_word_head(text: str) -> tuple[int, int]:
+    """The layer and head, from 1, that give most of their weight to the token before."""
+    _, maps = _maps(text, causal=False)
+    layer, head = divmod(int(shares(maps)["previous"].argmax()), maps.shape[1])
+    return layer + 1, head + 1
 
 
 def _packed(text: str) -> dict[str, str | list[str]]:

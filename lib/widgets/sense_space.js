@@ -1,9 +1,23 @@
 // @ts-check
 // The space of senses: cosines, neighbours and a projection of the vectors of one word, raw or z-scored.
-import { View, clamp, element, formatNumber, numbersTable, rendererOf } from "./base.js";
+import {
+  View,
+  clamp,
+  element,
+  formatNumber,
+  isBetween,
+  isPlaceIn,
+  isWhole,
+  numbersTable,
+  rendererOf,
+} from "./base.js";
 import { bytesOf, dot, half } from "./arrays.js";
 
 const MARKS = ["●", "▲"];
+// The eight sides of a point on which its number may stand, and how far away: in the plane of a phone, and in text.
+const SIDES = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [Math.cos((k * Math.PI) / 4), Math.sin((k * Math.PI) / 4)]);
+const STEP_PERCENT = 5;
+const STEP_REM = 0.95;
 const SWEEPS = 12; // each one squares what is left off the diagonal: five or six would do
 const number = (x) => formatNumber(x, 3);
 
@@ -52,7 +66,30 @@ function cosines(vectors) {
 const neighbours = (row, i) =>
   [...row.keys()].filter((j) => j !== i).sort((a, b) => row[b] - row[a] || a - b);
 
+/**
+ * For each point, the side its number stands on: the one that is farthest from all points and from the numbers
+ * already placed, so that none covers another. `places` are in percent of the plane.
+ */
+function sidesOf(places) {
+  const taken = [...places];
+  return places.map((place) => {
+    const spot = (side) => place.map((x, k) => x + STEP_PERCENT * side[k]);
+    const room = (side) =>
+      Math.min(...taken.map((other) => Math.hypot(...spot(side).map((x, k) => x - other[k]))));
+    const best = SIDES.reduce((a, b) => (room(b) > room(a) + 1e-9 ? b : a));
+    taken.push(spot(best));
+    return best;
+  });
+}
+
 class SenseView extends View {
+  static kept = {
+    word_index: isPlaceIn("words"),
+    layer: isBetween(0, (model) => model.get("words")[0].anisotropy.length - 1),
+    scale_index: isPlaceIn("scales"),
+    chosen: isWhole,
+  };
+
   constructor(model) {
     super(model, { class: "cw cw-sense" });
     this.decoded = new Map();
@@ -74,8 +111,9 @@ class SenseView extends View {
   /** Points and rows for the sentences of the word; `draw` fills them. */
   build() {
     const { sentences, labels, senses } = this.word;
+    this.tags = sentences.map((_, i) => element("span", { class: "cw-tag" }, String(i + 1)));
     this.points = sentences.map((_, i) =>
-      element("span", { "data-point": i }, `${MARKS[labels[i]]}${i + 1}`),
+      element("span", { "data-point": i }, MARKS[labels[i]], this.tags[i]),
     );
     this.plot.replaceChildren(...this.points);
     this.picks = sentences.map((text, i) =>
@@ -142,9 +180,11 @@ class SenseView extends View {
 
   drawPlane(plane) {
     const most = Math.max(...plane.flat().map(Math.abs));
+    const at = plane.map(([x, y]) => [50 + (44 * x) / most, 50 - (44 * y) / most]);
+    const sides = sidesOf(at);
     this.points.forEach((point, i) => {
-      point.style.left = `${50 + (44 * plane[i][0]) / most}%`;
-      point.style.top = `${50 - (44 * plane[i][1]) / most}%`;
+      [point.style.left, point.style.top] = at[i].map((share) => `${share}%`);
+      this.tags[i].style.translate = sides[i].map((share) => `${share * STEP_REM}rem`).join(" ");
     });
   }
 

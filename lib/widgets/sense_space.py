@@ -98,7 +98,7 @@ def shown(word: int, layer: int, scale: str) -> Shown:
     """Compute with `lib` what the widget shows for WORDS[word]; layer 0 is the embeddings."""
     one_of("scale", scale, SCALES)
     in_range("word", word, 0, len(WORDS) - 1)
-    in_range("layer", layer, 0, len(_vectors(0)) - 1)
+    in_range("layer", layer, 0, layer_count() - 1)
     carried = _vectors(word)[layer]
     vectors = carried.occurrences
     if scale == "z":
@@ -112,9 +112,16 @@ def shown(word: int, layer: int, scale: str) -> Shown:
     )
 
 
+def layer_count() -> int:
+    """How many layers there are to show, the embeddings among them."""
+    return len(_vectors(0))
+
+
 class SenseSpace(CourseWidget):
     """The view: each control sets one number here; `chosen` is the occurrence whose neighbours are listed."""
 
+    TITLE = "O espaço dos sentidos"
+    INSTRUCTION = "Mude a camada e escolha uma frase para ver os seus vizinhos."
     _esm, _css = script_and_style("sense_space", "fields")
 
     words = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -127,7 +134,7 @@ class SenseSpace(CourseWidget):
 
 def sense_space(*, word: int = 0, layer: int | None = None, scale: str = "cru") -> Panel:
     """MiniLM's vectors of *bank*, in its own language, and of *banco*, in one that it never learnt."""
-    last = len(_vectors(0)) - 1
+    last = layer_count() - 1
     layer = last if layer is None else layer
     shown(word, layer, scale)  # refuses what is out of bounds
     widget = SenseSpace(

@@ -1,10 +1,13 @@
 // @ts-check
 // WordPiece step by step: what the tokenizer makes of a text, and every look into its vocabulary.
-import { View, clamp, element, field, rendererOf, textBox } from "./base.js";
+import { View, clamp, element, field, isPlaceIn, isText, isWhole, rendererOf, textBox } from "./base.js";
+import { Player } from "./player.js";
 
 const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const AT_SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/;
 const UNKNOWN = "[UNK]";
+const UNTOLD = "…"; // a word that is still being cut
+const BEAT_MS = 1100;
 const CONTINUES = "##";
 const PUNCTUATION = /([!-/:-@[-`{-~]|\p{P})/u;
 const IDEOGRAPH =
@@ -68,22 +71,27 @@ function compute(model, reader, ids) {
 }
 
 class StepsView extends View {
+  static kept = { reader_index: isPlaceIn("readers"), text: isText, word: isWhole, step: isWhole };
+
   constructor(model) {
     super(model, { class: "cw cw-wordpiece", "data-lm-suppress-shortcuts": "true" });
     const list = (name, label) => this.add(element("ol", { class: name, "aria-label": label }));
     this.input = textBox("Texto");
     this.add(field("Texto", this.input));
     this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
-    this.tokens = list("cw-tokens", "Tokens do texto, com os seus números");
     const words = { class: "cw-field", role: "group", "aria-label": "Palavra a seguir passo a passo" };
     this.words = this.add(element("div", words));
-    this.slider = element("input", { type: "range", min: 1, "aria-label": "Passo" });
-    this.back = element("button", { type: "button" }, "Passo anterior");
-    this.forward = element("button", { type: "button" }, "Próximo passo");
-    this.controls = this.add(element("div", { class: "cw-field" }, this.back, this.slider, this.forward));
+    this.player = new Player(this, {
+      first: 1,
+      last: () => this.shown.steps.length,
+      at: () => this.shown.step,
+      beat: () => BEAT_MS,
+    });
+    this.controls = this.add(this.player.root);
     this.place = this.add(element("p", { class: "cw-place" }));
     this.attempts = list("cw-attempts", "Consultas a partir deste ponto");
     this.verdict = this.add(element("p", { class: "cw-verdict", role: "status" }));
+    this.tokens = list("cw-tokens", "Tokens do texto, com os seus números");
     this.read();
     this.draw();
   }
@@ -109,10 +117,15 @@ class StepsView extends View {
   }
 
   drawTokens() {
-    const tokens = this.shown.cuts.flatMap((word) => word.tokens);
+    const { cuts, chosen, steps, step } = this.shown;
+    const told = steps.slice(0, step).flatMap(({ piece, found }) => (found ? [piece] : []));
+    const tokens = cuts.flatMap((word, k) =>
+      k === chosen && step < steps.length ? [...told, UNTOLD] : word.tokens,
+    );
     const items = tokens.map((token) => {
-      const id = element("small", {}, String(this.ids.get(token)));
-      return element("li", {}, element("span", { "data-token": "" }, token), " ", id);
+      const name = element("span", { "data-token": "" }, token);
+      if (!this.ids.has(token)) return element("li", { title: "ainda não cortado" }, name);
+      return element("li", {}, name, " ", element("small", {}, String(this.ids.get(token))));
     });
     this.tokens.replaceChildren(...items);
   }
@@ -133,11 +146,7 @@ class StepsView extends View {
     const { word, steps, step } = this.shown;
     const look = steps[step - 1];
     this.controls.hidden = this.place.hidden = this.attempts.hidden = !look;
-    this.slider.max = steps.length;
-    this.slider.value = step;
-    this.slider.setAttribute("aria-valuetext", `passo ${step} de ${steps.length}`);
-    this.back.disabled = step <= 1;
-    this.forward.disabled = step >= steps.length;
+    this.player.draw();
     this.verdict.textContent = this.verdictOf();
     if (!look) return;
     const characters = [...word];
@@ -174,18 +183,22 @@ class StepsView extends View {
     return `Pronto, após ${looks}: ${tokens.join(" ")}.`;
   }
 
+  /** Another word to cut: from its first step, or, where the reader still types, with all of them taken. */
+  restart(values, step) {
+    this.player.stop();
+    this.set({ ...values, step });
+  }
+
   listen() {
-    this.on(this.input, "input", () => this.set({ text: this.input.value, word: 0, step: 0 }));
-    this.on(this.slider, "input", () => this.set({ step: this.slider.valueAsNumber }));
-    this.on(this.back, "click", () => this.set({ step: this.shown.step - 1 }));
-    this.on(this.forward, "click", () => this.set({ step: this.shown.step + 1 }));
+    this.on(this.input, "input", () => this.restart({ text: this.input.value, word: 0 }, 0));
+    this.player.listen();
     this.on(this.words, "click", ({ target }) => {
       const button = target.closest("[data-word]");
-      if (button) this.set({ word: Number(button.dataset.word), step: 0 });
+      if (button) this.restart({ word: Number(button.dataset.word) }, 1);
     });
     this.onChange(["readers", "reader_index"], () => {
       this.read();
-      this.set({ word: 0, step: 0 });
+      this.restart({ word: 0 }, 0);
     });
     this.onChange(["readers", "reader_index", "text", "word", "step"], () => this.draw());
   }

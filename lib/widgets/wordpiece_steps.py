@@ -7,7 +7,7 @@ normalisation and splitting, then `lib.tokenizer.greedy_wordpiece`, which keeps 
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from lib.vocabulary import SPECIAL_TOKENS
 from lib.widgets.base import CourseWidget, Panel, picker, script_and_style
 
 MAX_WORDS = 16
+UNTOLD = "…"  # a word that is still being cut
 _SPECIAL = re.compile("(" + "|".join(map(re.escape, SPECIAL_TOKENS)) + ")")
 
 
@@ -33,6 +34,8 @@ class Shown:
     ids: list[int]
     pieces: Pieces  # of the chosen word
     step: int  # how many looks were taken; 0 if there is nothing to look up
+    before: list[str]  # the tokens of the words before the chosen one
+    after: list[str]
 
     @property
     def attempts(self) -> list[Lookup]:
@@ -44,6 +47,13 @@ class Shown:
     def found(self) -> list[str]:
         return [look.piece for look in self.pieces.steps[: self.step] if look.found]
 
+    @property
+    def told(self) -> list[str]:
+        """The tokens as far as the steps have told them: of the chosen word, the pieces that were found."""
+        if self.step == len(self.pieces.steps):
+            return self.tokens
+        return [*self.before, *self.found, UNTOLD, *self.after]
+
 
 def shown(text: str, tokenizer: Tokenizer, word: int = 0, step: int = 0) -> Shown:
     """Compute with `lib` what the widget shows; `step` 0 stands for all steps."""
@@ -54,12 +64,17 @@ def shown(text: str, tokenizer: Tokenizer, word: int = 0, step: int = 0) -> Show
         raise ValueError(f"word must lie in 0..{len(words) - 1}, got {word}")
     vocabulary = set(tokenizer.vocabulary)
     cuts = [_cut(w, vocabulary) for w in words]
-    tokens = [token for cut in cuts for token in cut.tokens]
+    tokens = _tokens_of(cuts)
     last = len(cuts[word].steps)
     if not 0 <= step <= last:
         raise ValueError(f"step must lie in 0..{last}, got {step}")
     ids = [tokenizer.vocabulary.id_of(token) for token in tokens]
-    return Shown(words, tokens, ids, cuts[word], step or last)
+    before, after = (_tokens_of(part) for part in (cuts[:word], cuts[word + 1 :]))
+    return Shown(words, tokens, ids, cuts[word], step or last, before, after)
+
+
+def _tokens_of(cuts: Sequence[Pieces]) -> list[str]:
+    return [token for cut in cuts for token in cut.tokens]
 
 
 def words_of(text: str, tokenizer: Tokenizer) -> list[str]:
@@ -82,6 +97,8 @@ def _cut(word: str, vocabulary: set[str]) -> Pieces:
 class WordPieceSteps(CourseWidget):
     """The view: `readers` holds each tokenizer's vocabulary and what it does to a text beforehand."""
 
+    TITLE = "WordPiece, passo a passo"
+    INSTRUCTION = "Escreva uma palavra, aposte onde ela será cortada e toque os passos."
     _esm, _css = script_and_style("wordpiece_steps", "fields")
 
     readers = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -94,13 +111,13 @@ class WordPieceSteps(CourseWidget):
 
 
 def wordpiece_steps(tokenizers: Tokenizer | Mapping[str, Tokenizer], text: str = "rapidamente") -> Panel:
-    """The widget for one tokenizer, or for several by the name that the reader chooses them by."""
+    """The widget, at its first step, for one tokenizer, or for several by the names that the reader sees."""
     if isinstance(tokenizers, Tokenizer):
         tokenizers = {f"{tokenizers.size} itens": tokenizers}
     if not tokenizers or not all(isinstance(t, Tokenizer) for t in tokenizers.values()):
         raise TypeError(f"tokenizers must be a Tokenizer or a mapping of names to them, got {tokenizers!r}")
     shown(text, next(iter(tokenizers.values())))
-    widget = WordPieceSteps(readers=[_reader(t) for t in tokenizers.values()], text=text)
+    widget = WordPieceSteps(readers=[_reader(t) for t in tokenizers.values()], text=text, step=1)
     return Panel(widget, [picker(Dropdown, widget, "reader_index", "Vocabulário", tokenizers)])
 
 

@@ -18,8 +18,8 @@ from tools.insert_exercises import FILES, PAGES
 
 CHAPTERS = {
     "00_before": {"page_model", "quiz"},
-    "01_masking": {"mask_explorer", "quiz"},
-    "02_mlm": {"mlm_corruption", "page_model", "quiz"},
+    "01_masking": {"mask_explorer", "film", "quiz"},
+    "02_mlm": {"mlm_corruption", "page_model", "film", "quiz"},
     "02_training": {"quiz"},
     "02_next_sentence": {"quiz"},
     "02_context": {"quiz"},
@@ -28,8 +28,8 @@ CHAPTERS = {
     "03_subwords": {"wordpiece_steps", "quiz"},
     "03_sizes": {"parameter_counter", "quiz"},
     "03_attention": {"real_attention", "quiz"},
-    "04_cross_entropy": {"cross_entropy_bars", "quiz"},
-    "05_encoder_only": {"sense_space", "quiz"},
+    "04_cross_entropy": {"cross_entropy_bars", "film", "quiz"},
+    "05_encoder_only": {"sense_space", "film", "quiz"},
     "05_fine_tuning": {"quiz"},
     "05_variants": {"quiz"},
     "05_geometry": {"quiz"},

@@ -27,9 +27,10 @@ MADE = {
     "real_attention": "real_attention()",
     "page_model": "page_model()",
     "sense_space": "sense_space()",
+    "film": "film(masking_film(['o', 'gato'], [[1.0, 2], [3, 4]], 4))",
     "quiz": "quiz('01')",
 }
-CONTROLS = [4, 3, 3, 9, 1, 5, 3, 3, 0]
+CONTROLS = [4, 3, 3, 9, 1, 5, 3, 3, 1, 0]
 KNOWN = "known.json"
 # What Python knows of all widgets, in a file: as a text in the page it would have to be laid out.
 WRITE = f"""import json
@@ -38,7 +39,9 @@ with open({KNOWN!r}, 'w') as file:
     json.dump(states, file, default=str)"""
 CELLS = [
     new_markdown_cell(f"## {SECTION}"),
-    new_code_cell("from lib.tokenizer import Tokenizer\nmade = {}"),
+    new_code_cell(
+        "from lib.tokenizer import Tokenizer\nfrom lib.widgets.films.masking import masking_film\nmade = {}"
+    ),
     *(
         new_code_cell(f"from lib.widgets.{name} import {name}\nmade[{name!r}] = {code}\nmade[{name!r}]")
         for name, code in MADE.items()

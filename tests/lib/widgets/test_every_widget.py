@@ -17,6 +17,7 @@ from tests.browser.chromium import LOOKS, PHONE, axe_violations, next_frame, pag
 from tests.lib.widgets.cases import CASES
 from tests.lib.widgets.cases.case import Case, Made
 from tests.lib.widgets.cases.page import WidgetPage, unlike
+from tests.lib.widgets.cases.quiz import QuizPage
 from tests.lib.widgets.shared import ROOTS, own, set_theme, stored
 
 NAME = "e => e.ariaLabel || e.labels?.[0]?.textContent || e.textContent"  # as a screen reader says it
@@ -82,6 +83,21 @@ def test_page_shows_what_lib_computes_in_many_states(case, page, show):
         shown.go(move)
         assert shown.differences() == [], (move, shown.state)
     assert len(moves) >= 9 and not page.problems
+
+
+@every_widget
+def test_the_frame_names_the_widget_and_says_what_to_do(case, show):
+    [shown] = show(case.make())
+    if isinstance(shown, QuizPage):
+        expect(shown.panel.get_by_text("Escolha uma resposta e confira")).to_be_visible()
+        return
+    title, line = own(case.make()).TITLE, own(case.make()).INSTRUCTION
+    assert title and line.count(".") + line.count("?") + line.count(":") >= 1
+    expect(shown.panel.locator(".cw-title")).to_have_text(title)
+    expect(shown.panel.locator(".cw-instruction")).to_have_text(line)
+    expect(shown.panel).to_have_role("group")
+    expect(shown.panel).to_have_accessible_name(title)
+    expect(shown.panel).to_have_css("border-top-width", "1px")
 
 
 def broken(widget: Made, old: str, new: str) -> Made:

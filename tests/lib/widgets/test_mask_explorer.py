@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -97,7 +98,7 @@ def check_steps(steps, expected, kind, i, j):
         return read_number(re.search(r"(\S+)$", steps[name]).group(1))
 
     entering, row = expected.entering[i, j].item(), expected.entering[i] / 2.0  # sqrt(d_k) = 2, T = 1
-    assert last("escore") == pytest.approx(entering, abs=5e-5)
+    assert last("pontuação") == pytest.approx(entering, abs=5e-5)
     assert last("escala") == pytest.approx(entering / 2, abs=5e-5)
     if i in expected.empty_rows:
         assert "nada a atender" in steps["softmax"] and "peso" not in steps
@@ -147,6 +148,23 @@ def test_padding_slider_is_enabled_only_where_it_counts(page, show):
     for kind in PADDED:
         explored.choose("Máscara", label=KINDS[kind])
         assert_becomes(page, lambda: explored.read()["columns"], ["A", "menina", *["[PAD]"] * 3, "soma"])
+
+
+def test_a_slider_without_effect_says_why(show):
+    [explored] = show(explorer())
+    why = explored.panel.locator(".cw-why")
+    expect(why).to_contain_text("“Tokens reais” só muda as máscaras com [PAD]")
+    explored.choose("Máscara", label=KINDS["padding"])
+    expect(why).to_be_empty()
+
+
+def test_a_future_that_is_seen_is_never_written_as_zero(show):
+    for explored in show(explorer(kind="zerada"), explorer(kind="zerada", temperature=0.05)):
+        explored.slide("Temperatura T", "0,05")
+        explored.state = replace(explored.state, temperature=0.05)
+        assert explored.differences() == []
+        leaks = explored.panel.locator("td[data-mark=leak]").all_inner_texts()
+        assert leaks and "0,000" not in leaks
 
 
 CONTRASTS = """panel => {

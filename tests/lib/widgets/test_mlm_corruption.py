@@ -63,9 +63,16 @@ def test_shares_always_sum_to_one(show):
 def test_draws_stop_at_the_limit_and_say_so(show):
     [drawn] = show(corruption("gato"))
     many, once = drawn.button("Sortear 100 vezes"), drawn.button("Sortear de novo")
-    for _ in range(9):
+    said = drawn.panel.get_by_text(f"São {MAX_DRAWS} sorteios, o máximo")
+    for k in range(10):
+        expect(said).to_have_count(0)
+        expect(many).to_be_enabled()
         many.click()
-    expect(many).to_be_disabled()
-    expect(once).to_be_enabled()
-    drawn.state = State("gato", draws=901)
-    assert drawn.differences() == []
+        drawn.state = State("gato", draws=min(1 + 100 * (k + 1), MAX_DRAWS))
+        assert drawn.differences() == []
+    expect(said).to_be_visible()
+    for button in (many, once):
+        expect(button).to_be_disabled()
+    drawn.button("Zerar a contagem").click()
+    expect(many).to_be_enabled()
+    expect(said).to_have_count(0)

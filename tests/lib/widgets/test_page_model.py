@@ -9,7 +9,7 @@ from lib.corpus import PORTUGUESE, posterior, sample
 from lib.models import page_bundle
 from lib.vocabulary import MASK
 from lib.widgets.page_model import EXAMPLES, PageModel, page_model, shown
-from tests.lib.widgets.cases.page_model import BOX, IMPOSSIBLE, LOAD, ModelPage, State, sentences
+from tests.lib.widgets.cases.page_model import BOX, IMPOSSIBLE, ModelPage, State, sentences
 from tests.lib.widgets.shared import run_node, stored
 from tools.console import ROOT
 
@@ -79,20 +79,43 @@ def test_a_kernel_answers_with_the_bundle(monkeypatch):
 # --- the page -----------------------------------------------------------------------------------------------
 
 
-def test_model_is_loaded_only_when_the_reader_asks(page, show):
+def asked_for(page) -> list[str]:
+    """The requests for the model, from now on."""
     asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: "course_model" in request.url and asked.append(request.url))
+    return asked
+
+
+def test_the_first_sentence_is_shown_before_the_model_is_there(page, show):
+    asked = asked_for(page)
+    for opened in show(page_model(), page_model([EXAMPLES[3]]), page_model([IMPOSSIBLE])):
+        assert opened.differences() == []
+        opened.panel.scroll_into_view_if_needed()
+    assert not asked and not page.problems
+
+
+def test_model_is_loaded_at_the_first_touch_and_once(page, show):
+    asked = asked_for(page)
     first, second = show(page_model(), page_model())
-    first.state = State(first.type(BOX, EXAMPLES[2]))
-    assert not first.read()["visible"]
-    assert not [url for url in asked if "course_model" in url]
-    assert f"Carregar o modelo ({round(SCRIPT.stat().st_size / 1000)} kB)" == LOAD
-    assert first.panel.get_by_role("button").inner_text() == LOAD
-    first.begin()
-    second.begin()
-    assert len([url for url in asked if "course_model" in url]) == 1, "one brings it for both"
+    first.go(State(EXAMPLES[2]))
+    second.slide("Cabeça", "3")
+    second.state = State(EXAMPLES[0], 0, 1, 3)
     assert first.differences() == second.differences() == []
+    assert len(set(asked)) == 1
     assert not page.problems
+
+
+def test_a_refused_word_opens_the_list_of_words_and_can_be_hidden(show):
+    [model] = show(page_model())
+    model.begin()
+    known = model.panel.locator("details")
+    assert known.get_attribute("open") is None
+    model.go(State("a menina costurou a manga"))
+    assert model.differences() == []
+    assert known.get_attribute("open") is not None and "costurou" in known.inner_text()
+    model.panel.get_by_role("button", name="Pôr [MASK] no lugar").click()
+    model.state = State("a [MASK] costurou a manga")
+    assert model.differences() == []
 
 
 def test_examples_fill_the_box(show):
@@ -109,9 +132,10 @@ def test_a_model_that_does_not_arrive_is_said_in_words(page, show):
     script = page.locator("script[src*='bundles/widgets.js']")
     address = script.get_attribute("src")
     script.evaluate("script => script.setAttribute('src', 'nowhere/bundles/widgets.js')")
-    model.panel.get_by_role("button", name="Carregar o modelo").click()
+    model.panel.get_by_label(BOX, exact=True).focus()
     model.panel.get_by_text("O modelo não chegou.").wait_for()
     script.evaluate("(script, address) => script.setAttribute('src', address)", address)
+    model.panel.get_by_role("button", name="Tentar de novo").click()
     model.begin()
     assert model.differences() == []
 
@@ -129,7 +153,7 @@ WITH_KERNEL = """async ([esm, state, bundle]) => {
   const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
   const el = document.body.appendChild(document.createElement("div"));
   module.default.render({ model, el });
-  el.querySelector("button").click();
+  el.querySelector("input").focus();
 }"""
 
 
@@ -137,6 +161,6 @@ def test_where_there_is_no_script_the_kernel_is_asked(page):
     state = stored(page_model())
     page.goto("about:blank")
     page.evaluate(WITH_KERNEL, [state["_esm"], state, page_bundle.bundle()])
-    page.locator("tr[data-word]").first.wait_for()
+    page.locator("[data-ready]").wait_for()
     assert page.evaluate("() => globalThis.sent") == [{"wanted": "model"}]
     assert ModelPage(page.locator("body"), state).differences() == []

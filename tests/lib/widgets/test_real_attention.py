@@ -22,6 +22,13 @@ def test_twin_is_the_trace_of_the_real_encoder(mask):
         torch.testing.assert_close(weights, trace.weights[layer - 1][0, head - 1].double(), atol=1e-5, rtol=0)
 
 
+def test_it_opens_at_the_head_that_looks_at_the_word_before():
+    widget = real_attention().widget
+    assert shown(SENTENCES[0], "bidirecional", widget.layer, widget.head).shares["previous"] > 0.9
+    query, key = widget.cell
+    assert key == query - 1
+
+
 def test_thousandths_are_nearest():
     weights = torch.tensor([0.0, 0.0004, 0.0006, 0.5, 1.0], dtype=torch.float64)
     assert thousandths(weights).tolist() == [0, 0, 1, 500, 1000]

@@ -82,18 +82,25 @@ def test_minilm_and_a_single_tokenizer_are_accepted():
     assert len(reader["vocabulary"]) == 30_522
 
 
+def test_it_opens_at_the_first_step_and_does_not_tell_the_end(show):
+    [followed] = show(steps())
+    assert followed.state == State(0, TEXTS[0], 0, 1)
+    assert followed.read()["tokens"] == ["…"]
+    assert followed.differences() == []
+
+
 def test_buttons_walk_through_every_step(show):
     [followed] = show(steps())
     last = len(followed.expected().pieces.steps)
     back = followed.panel.get_by_role("button", name="Passo anterior")
     forward = followed.panel.get_by_role("button", name="Próximo passo")
-    expect(forward).to_be_disabled()
+    expect(back).to_be_disabled()
     assert last > 5
-    for step in range(last - 1, 0, -1):
-        back.click()
+    for step in range(2, last + 1):
+        forward.click()
         followed.state = State(0, TEXTS[0], 0, step)
         assert followed.differences() == []
-    expect(back).to_be_disabled()
-    forward.click()
-    followed.state = State(0, TEXTS[0], 0, 2)
+    expect(forward).to_be_disabled()
+    back.click()
+    followed.state = State(0, TEXTS[0], 0, last - 1)
     assert followed.differences() == []

@@ -6,6 +6,6 @@ from tests.lib.widgets.cases.case import Case
 
 NAMES = (
     *("mask_explorer", "mlm_corruption", "cross_entropy_bars", "parameter_counter", "wordpiece_steps"),
-    *("real_attention", "page_model", "sense_space", "quiz"),
+    *("real_attention", "page_model", "sense_space", "film", "quiz"),
 )
 CASES: list[Case] = [import_module(f"{__name__}.{name}").CASE for name in NAMES]

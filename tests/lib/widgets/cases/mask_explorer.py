@@ -68,8 +68,11 @@ class MaskPage(WidgetPage):
         for i in empty:
             weights[i], sums[i] = [None] * len(tokens), None
         full = [total for total in sums if total is not None]
-        facts = ["Maior peso no futuro: ", lib.largest_future_weight, ". Soma das linhas: de "]
-        facts += [min(full), " a ", max(full), "."]
+        facts = ["Maior peso no futuro: ", lib.largest_future_weight, ". "]
+        if lib.underflow:
+            facts += ["Com estas pontuações, a exponencial do futuro é tão pequena que o computador a "]
+            facts += ["arredonda para zero. "]
+        facts += ["Soma das linhas: de ", min(full), " a ", max(full), "."]
         if empty:
             lines = ", ".join(str(i + 1) for i in empty)
             why = "todas as pontuações da linha são −∞, e a softmax seria 0/0"
@@ -177,7 +180,7 @@ CASE = Case(
     }""",
     leaves=20,  # a view rebuilt on each change would leave thousands
     poke="(el, k) => el.querySelectorAll('td[data-grid=weight]')[k].click()",
-    listeners=4,
+    listeners=3,
     refusals=[
         (lambda: twin.mask_explorer("frase", SCORES), "TypeError: tokens must be a sequence of non-empty"),
         (lambda: twin.mask_explorer(["a", ""], SCORES), "TypeError: tokens must be a sequence of non-empty"),
@@ -222,7 +225,10 @@ CASE = Case(
         ),
         "take the next kind": ('[model.get("kind_index")]', '[(model.get("kind_index") + 1) % 9]'),
         "colour by what is left": ('"--cw-weight", weights[j])', '"--cw-weight", 1 - weights[j])'),
-        "report the smallest future weight": ("Math.max(0, ...future)", "Math.min(0, ...future)"),
+        "report the smallest future weight": (
+            "number(Math.max(0, ...future))",
+            "number(Math.min(0, ...future))",
+        ),
     },
     mutant={"scores": BEYOND_EXP},
     telling=[State(kind, 3.0, 16, 2) for kind in twin.KINDS],

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from lib.corpus import PORTUGUESE, sample
-from lib.models import page_bundle
 from lib.widgets.page_model import EXAMPLES, PageModel, Refused, Shown, page_model, read, shown
 from tests.lib.widgets.cases.case import Case
 from tests.lib.widgets.cases.page import Said, WidgetPage, said
@@ -38,10 +37,11 @@ class ModelPage(WidgetPage):
       shades: square("td[data-i]", share).flat(),
       tokens: texts(".cw-weights th[scope=row]"),
       rows: all("tr[data-word]",
-        row => [Number(row.dataset.word), ...[...row.children].map(cell => cell.textContent)]),
-      bars: all(".cw-bar", share),
+        row => [Number(row.dataset.word), ...all("th, td:not(.cw-bars)", cell => cell.textContent, row)]),
+      bars: all("td .cw-bar", share),
       facts: text(".cw-facts"),
       message: text(".cw-refused"),
+      hint: text(".cw-why"),
       visible: !panel.querySelector(".cw-results").hidden,
     }"""
 
@@ -49,9 +49,9 @@ class ModelPage(WidgetPage):
         return State(stored["text"], stored["gap"], stored["layer"], stored["head"])
 
     def begin(self) -> None:
-        """Ask for the model, and wait until it is there."""
-        self.panel.get_by_role("button", name="Carregar o modelo").click()
-        self.panel.locator(".cw-results").wait_for()
+        """Touch the box, which asks for the model, and wait until it is there."""
+        self.panel.get_by_label(BOX, exact=True).focus()
+        self.panel.locator(".cw-page-model[data-ready]").wait_for()
 
     def go(self, move: State) -> None:
         self.state = replace(move, text=self.type(BOX, move.text))
@@ -64,7 +64,7 @@ class ModelPage(WidgetPage):
         try:
             lib = shown(*astuple(self.state))
         except Refused as refused:
-            return {"message": str(refused), "visible": False}
+            return {"message": str(refused), "hint": " ".join(refused.hints), "visible": False}
         facts = Said(
             *("Entropia do posterior exato: ", lib.exact_entropy, " nats. "),
             *("KL(exato ‖ modelo): ", lib.divergence, " nats."),
@@ -73,6 +73,7 @@ class ModelPage(WidgetPage):
         columns = [lib.model] if lib.exact is None else [lib.model, lib.exact]
         return {
             "message": "",
+            "hint": "",
             "visible": True,
             "tokens": lib.tokens,
             "rows": [self.row(lib, i) for i in lib.rows],
@@ -85,12 +86,11 @@ class ModelPage(WidgetPage):
     def row(self, lib: Shown, i: int) -> list:
         model, exact = 100 * lib.model[i].item(), None if lib.exact is None else 100 * lib.exact[i].item()
         logit = Said(lib.logits[i].item(), within=5e-4)
-        return [i, PORTUGUESE.vocabulary[i], logit, Said(model, **TIES), Said(exact, **TIES)]
+        return [i, PORTUGUESE.vocabulary[i], Said(model, **TIES), Said(exact, **TIES), logit]
 
 
 LAYERS, HEADS = 2, 4
 IMPOSSIBLE = "a rede rede [MASK] a Pedro"
-LOAD = f"Carregar o modelo ({round(len(page_bundle.script()) / 1000)} kB)"
 
 
 def sentences(count, seed, gaps=(1, 2, 3)):
@@ -130,9 +130,8 @@ CASE = Case(
     tour=tour,
     pair=lambda: (page_model(), page_model()),
     used=(State(EXAMPLES[3], 1, 2, 4), State("o gato [MASK]")),
-    stops=["Exemplo", "Camada", "Cabeça", BOX, LOAD],
+    stops=["Exemplo", "Camada", "Cabeça", BOX],
     keys=[
-        ("Enter", State(EXAMPLES[0])),
         ("ControlOrMeta+a", None),
         ("a goleira [MASK] a [MASK]", State("a goleira [MASK] a [MASK]")),
         ("Tab", None),
@@ -144,16 +143,16 @@ CASE = Case(
       box.dispatchEvent(new Event("input"));
     }""",
     leaves=150,
-    listeners=2,
+    listeners=3,  # one of them for the answer of a kernel
     refusals=[
         (lambda: page_model("a [MASK]"), "examples must be a sequence of at least one sentence"),
         (lambda: page_model([]), "examples must be a sequence of at least one sentence"),
         (lambda: shown(EXAMPLES[0], 1, 1, 1), "gap must lie between 0 and 0, got 1"),
         (lambda: read(""), "Refused: Escreva uma frase"),
         (lambda: read(" .. ,"), "Refused: Escreva uma frase"),
-        (lambda: read("o gato dorme"), "Refused: O modelo só conhece 640 palavras; estas não: gato dorme"),
+        (lambda: read("o gato dorme"), "Refused: O modelo só conhece 640 palavras; estas não: gato dorme\\."),
         (lambda: read("a rede rasgou"), "Refused: Falta a lacuna"),
-        (lambda: read("a [PAD] [MASK]"), r"Refused: .* estas não: \[PAD\]"),
+        (lambda: read("a [PAD] [MASK]"), r"Refused: .* estas não: \[PAD\]\."),
         (lambda: read("a " * 17), "Refused: A frase tem 17 palavras; o modelo lê no máximo 15"),
     ],
     hostile=hostile,
@@ -178,6 +177,7 @@ CASE = Case(
         "forget the end": ("let ahead = end;", "let ahead = end.map(() => 1);"),
         "posterior of the prefix": ("chance[a] * ahead[target[a]]", "chance[a]"),
         "do not normalise": ("return words.map((x) => x / scale)", "return words"),
+        "no word alike": ("length(other) >= ALIKE", "length(other) > 99"),
         "posterior of the neighbour": ("posteriors?.[place - 1]", "posteriors?.[place]"),
         "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),
         "bits for nats": ("sum - (x > 0 ? x * Math.log(x)", "sum - (x > 0 ? x * Math.log2(x)"),
@@ -186,5 +186,9 @@ CASE = Case(
         "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
     },
     # Whether the sentence may end after the gap decides what fits in the last one.
-    telling=[State(EXAMPLES[3], 1, 2, 3), State("a moça procurou o banco [MASK]", 0, 1, 2)],
+    telling=[
+        State(EXAMPLES[3], 1, 2, 3),
+        State("a moça procurou o banco [MASK]", 0, 1, 2),
+        State("a costureirinha [MASK]"),
+    ],
 )

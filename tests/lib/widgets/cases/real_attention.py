@@ -21,8 +21,8 @@ class State:
     layer: int
     head: int
     view: str = "matriz"
-    query: int = 1
-    key: int = 0
+    query: int = 2
+    key: int = 1
 
 
 class AttentionPage(WidgetPage):
@@ -112,6 +112,7 @@ def starts():
 
 
 LAST = LENGTHS[0] - 1
+PREVIOUS = (1, 3)  # the layer and head of MiniLM that look at the word before: chapter 3 is about it
 CASE = Case(
     page=AttentionPage,
     make=real_attention,
@@ -124,11 +125,11 @@ CASE = Case(
     keys=[
         ("Tab", None),
         ("ArrowDown", None),
-        ("End", State(0, "bidirecional", 1, 1, "matriz", 2, LAST)),
+        ("End", State(0, "bidirecional", *PREVIOUS, "matriz", 3, LAST)),
         ("Shift+Tab", None),
         ("ArrowDown", None),  # the view of lines
         ("Tab", None),
-        ("ArrowDown", State(0, "bidirecional", 1, 1, "linhas", 3, LAST)),
+        ("ArrowDown", State(0, "bidirecional", *PREVIOUS, "linhas", 4, LAST)),
     ],
     change="""(panel, k) => {
       const list = panel.querySelectorAll("select")[k % 3];

@@ -138,7 +138,7 @@ CASE = Case(
         "senses for their opposite": ("labels[j]) === wanted", "labels[j]) !== wanted"),
         "count itself": ("i !== j && (labels", "(labels"),
         "anisotropy of the raw": ('("layer")][this.scale]', '("layer")].cru'),
-        "upside down": ("50 - (44 * plane[i][1])", "50 + (44 * plane[i][1])"),
+        "upside down": ("50 - (44 * y)", "50 + (44 * y)"),
         "neighbours of another": ("neighbours(cosine[i], i).map", "neighbours(cosine[0], 0).map"),
     },
     telling=[State(0, LAST, "z", 5), State(1, 3, "cru", 2)],

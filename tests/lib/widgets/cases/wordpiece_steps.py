@@ -9,7 +9,15 @@ from typing import Any
 from lib.corpus.porttinari import corpus_path, read_conllu
 from lib.tokenizer import Tokenizer
 from lib.vocabulary import SPECIAL_TOKENS
-from lib.widgets.wordpiece_steps import MAX_WORDS, Shown, WordPieceSteps, shown, wordpiece_steps, words_of
+from lib.widgets.wordpiece_steps import (
+    MAX_WORDS,
+    UNTOLD,
+    Shown,
+    WordPieceSteps,
+    shown,
+    wordpiece_steps,
+    words_of,
+)
 from tests.lib.widgets.cases.case import Case
 from tests.lib.widgets.cases.page import WidgetPage
 from tests.lib.widgets.shared import HOSTILE
@@ -50,7 +58,9 @@ class WordPiecePage(WidgetPage):
         self.state = replace(move, text=self.type("Texto", move.text))
         if move.word:
             self.panel.locator("[data-word]").nth(move.word).click()
+            self.state = replace(self.state, step=1)
         if move.step:
+            self.state = move
             self.panel.locator("input[type=range]").evaluate(self.SET_STEP, move.step)
 
     def tokenizer(self) -> Tokenizer:
@@ -60,7 +70,8 @@ class WordPiecePage(WidgetPage):
 
     def expected(self) -> Shown:
         at = self.state
-        return shown(at.text, self.tokenizer(), at.word, at.step)
+        last = len(shown(at.text, self.tokenizer(), at.word).pieces.steps)
+        return shown(at.text, self.tokenizer(), at.word, min(at.step, last))
 
     def wanted(self) -> dict[str, Any]:
         count = len(words_of(self.state.text, self.tokenizer()))
@@ -69,7 +80,9 @@ class WordPiecePage(WidgetPage):
             message = most if count else "Escreva pelo menos uma palavra."
             return {"message": message, "tokens": [], "words": []}
         lib, chosen = self.expected(), self.state.word
-        wanted = {"message": "", "words": lib.words, "tokens": lib.tokens, "ids": lib.ids, "chosen": chosen}
+        wanted = {"message": "", "words": lib.words, "tokens": lib.told, "chosen": chosen}
+        vocabulary = self.tokenizer().vocabulary
+        wanted["ids"] = [vocabulary.id_of(token) for token in lib.told if token != UNTOLD]
         wanted["verdict"] = verdict(lib, lib.words[chosen])
         if steps := lib.pieces.steps:
             look, word = steps[lib.step - 1], lib.words[chosen]
@@ -156,21 +169,24 @@ def tour(stored):
 CASE = Case(
     page=WordPiecePage,
     make=steps,
-    starts=lambda: ((steps(text), State(0, text)) for text in TEXTS),
+    starts=lambda: ((steps(text), State(0, text, 0, 1)) for text in TEXTS),
     moves=moves,
     tour=tour,
     pair=lambda: (steps(TEXTS[1]), steps(TEXTS[2])),
     used=(State(1, TEXTS[6], 0, 3), State(0, " ")),
-    stops=["Vocabulário", "Texto", "rapidamente", "Passo anterior"],
+    stops=["Vocabulário", "Texto", "rapidamente", "▶ Tocar"],
     keys=[
         *[("Shift+Tab", None)] * 2,
         ("ControlOrMeta+a", None),
         ("avó rapidamente", State(0, "avó rapidamente")),
         *[("Tab", None)] * 2,
-        ("Enter", keyed(0)),
+        ("Enter", keyed(1)),
+        *[("Tab", None)] * 2,
+        ("Space", keyed(2)),
+        ("ArrowRight", keyed(3)),
+        ("ArrowLeft", keyed(2)),
         ("Tab", None),
-        ("Space", keyed(LAST - 1)),
-        ("Tab", None),
+        ("End", keyed(LAST)),
         ("Home", keyed(1)),
     ],
     change="""(panel, k) => {
@@ -213,7 +229,8 @@ CASE = Case(
         "UTF-16 units": ("const characters = [...word]; if", 'const characters = word.split(""); if'),
         "numbers from one": ("[token, id])", "[token, id + 1])"),
         "attempts of every place": ("({ start }) => start === steps[step - 1].start", "() => true"),
+        "tell all tokens": ("k === chosen && step < steps.length", "false"),
         "the step before": ("const look = steps[step - 1];", "const look = steps[step - 2];"),
     },
-    telling=[State(k, text) for k in range(len(READERS)) for text in TEXTS],
+    telling=[*(State(k, text) for k in range(len(READERS)) for text in TEXTS), State(0, TEXTS[0], 0, 2)],
 )
