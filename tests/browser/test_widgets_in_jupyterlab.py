@@ -171,7 +171,7 @@ def test_no_accessibility_violation_of_ours_in_either_theme(lab, theme):
     page, _ = lab
     page.keyboard.press("Control+Shift+c")
     palette = page.locator("#modal-command-palette")
-    palette.locator("input").fill(f"Use Theme: {theme}")
+    palette.locator("input").fill(f"Usar Tema: {theme}")
     # Enter takes the command that is highlighted, and the list follows the typing a little later.
     expect(palette.locator(".lm-CommandPalette-item.lm-mod-active")).to_contain_text(theme)
     page.keyboard.press("Enter")

@@ -31,8 +31,10 @@ def year(key: str) -> str:
     return works()[key].fields["year"]
 
 
+@cache
 def references() -> dict[str, str]:
     """Each work as the page of references has it, in Markdown, in its order."""
+    # Where Sphinx finds it; nothing else of the folder is asked for.
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     markdown: Any = find_plugin("pybtex.backends", "markdown")()
     entries = (

@@ -113,15 +113,15 @@ def _link(text: str, address: str) -> str:
 
 
 def _cited(role: str, keys: str) -> str:
-    """As the book cites: [Kudo e Richardson, 2018], or Vaswani et al. [2017] in a sentence."""
+    """As the book cites, in the order of its references: [Kudo, 2018], or Kudo [2018] in a sentence."""
 
     def address(key: str) -> str:
         return f"referencias.md#{key}"
 
-    names = [key.strip() for key in keys.split(",")]
+    names = sorted((key.strip() for key in keys.split(",")), key=[*citations.references()].index)
     if role == "cite":
         links = (_link(f"{citations.authors(key)}, {citations.year(key)}", address(key)) for key in names)
-        return f"[{'; '.join(links)}]"
+        return f"[{', '.join(links)}]"
     return ", ".join(
         f"{citations.authors(key)} [{_link(citations.year(key), address(key))}]" for key in names
     )
