@@ -39,9 +39,9 @@ Esta pasta se basta: os cadernos, o pacote `lib` que eles usam e a lista do que 
     .venv/bin/pip install --no-deps -r requirements-data.txt
     JUPYTER_CONFIG_DIR=.jupyter .venv/bin/jupyter lab
 
-O JupyterLab abre, em português, na página que diz por onde começar. Complete cada resposta onde está `...  # sua vez` e execute a célula: o verificador responde. Devolva os
-cadernos com os nomes que eles têm, em uma pasta com o seu nome. As peças aceitas do seu BERT ficam em
-`meu_bert.py`, aqui mesmo.
+O JupyterLab abre, em português, na página que diz por onde começar. Complete cada resposta onde está
+`...  # sua vez` e execute a célula: o verificador responde. Devolva os cadernos com os nomes que eles têm, em
+uma pasta com o seu nome. As peças aceitas do seu BERT ficam em `meu_bert.py`, aqui mesmo.
 """
 
 
@@ -104,7 +104,9 @@ def main(arguments: list[str] | None = None) -> None:
     given.remember()
     copy_lib(folder / "lib")
     for name in REQUIREMENTS:
-        shutil.copy(ROOT / name, folder / name)
+        # The course's own package is the folder `lib` itself.
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / name).write_text("".join(line for line in lines if line != "-e .\n"), encoding="utf-8")
     (folder / "LEIAME.md").write_text(READ_ME, encoding="utf-8")
     step(f"{folder}: {len(given.written)} pages, lib, {', '.join(REQUIREMENTS)} and LEIAME.md")
     for hers, newer in given.beside.items():
