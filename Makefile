@@ -2,7 +2,7 @@
 # `make COMMAND` is `python -m tools COMMAND`, which works without make too. PYTHON=, JOBS= and PORT= reach it.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-COMMANDS := help setup book lint check quick test exhaustive lab serve pdf notebooks tamper stress portability pins reproducible audit \
+COMMANDS := help setup book lint check quick test exhaustive lab edit serve pdf notebooks tamper stress portability pins reproducible audit \
 	student model bench clean clean-venv
 
 .PHONY: $(COMMANDS)

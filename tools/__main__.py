@@ -209,7 +209,13 @@ def exhaustive(*arguments):
 
 @command(ENVIRONMENT)
 def lab(*arguments):
-    """open the notebooks in JupyterLab"""
+    """open the course in JupyterLab, in a folder of your own that is kept (caderno)"""
+    module("tools.lab", *arguments, threads=1)
+
+
+@command(ENVIRONMENT)
+def edit(*arguments):
+    """open the book's own notebooks in JupyterLab, to change the book"""
     # JupyterLab refuses root unless told; inside a container there is nobody else.
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     module("jupyterlab", "--ServerApp.root_dir=book", *as_root, *arguments, threads=1)

@@ -1,9 +1,10 @@
-"""Write a folder for students that works by itself: the chapters' exercises without solutions, and `lib`.
+"""Write a folder for students that works by itself: the notebooks without solutions, and `lib`.
 
 Usage: .venv/bin/python -m tools.student [--into FOLDER]   (`make student`)
 
-Of the notebooks only the cells with a solution go. The stubs and their stored outputs stay, so that the
-notebooks pass nbval. Of `lib` the solutions go, but for those that a checker itself compares with.
+The notebooks are those that `make lab` gives; of them only the cells with a solution go. The stubs and their
+stored outputs stay, so that the notebooks pass nbval. Of `lib` the solutions go, but for those that a checker
+itself compares with.
 """
 
 import argparse
@@ -17,6 +18,9 @@ import nbformat
 from tools.blank_project import PAGE, blank
 from tools.console import ROOT, fail, step
 from tools.insert_exercises import FILES, prefix
+from tools.lab.folder import Folder
+from tools.lab.notebooks import files, read_book
+from tools.lab.start import START, start_page
 
 REQUIREMENTS = ("requirements.txt", "requirements-data.txt")
 SOLUTION = re.compile(r"(?ms)^solution = (?:(\"\"\"|\'\'\').*?\1|.*?)\n")
@@ -33,11 +37,11 @@ Esta pasta se basta: os cadernos, o pacote `lib` que eles usam e a lista do que 
     python3 -m venv .venv
     .venv/bin/pip install -r requirements.txt
     .venv/bin/pip install --no-deps -r requirements-data.txt
-    .venv/bin/jupyter lab
+    JUPYTER_CONFIG_DIR=.jupyter .venv/bin/jupyter lab
 
-Complete cada resposta onde está `...  # sua vez` e execute a célula: o verificador responde. Devolva os
-cadernos com os nomes que eles têm, em uma pasta com o seu nome. As peças aceitas do seu BERT ficam em
-`meu_bert.py`, aqui mesmo.
+O JupyterLab abre, em português, na página que diz por onde começar. Complete cada resposta onde está
+`...  # sua vez` e execute a célula: o verificador responde. Devolva os cadernos com os nomes que eles têm, em
+uma pasta com o seu nome. As peças aceitas do seu BERT ficam em `meu_bert.py`, aqui mesmo.
 """
 
 
@@ -50,6 +54,14 @@ def without_solutions(notebook: nbformat.NotebookNode, chapter: int) -> nbformat
     for cell in (cell for cell in notebook.cells if cell.id == f"{prefix(chapter)}inicio"):
         cell.source = FOLDED.sub(UNFOLDED, cell.source)
     return notebook
+
+
+def for_student(name: str, notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """A notebook of the book as it is handed out."""
+    if name == PAGE.stem:
+        return blank(notebook)
+    chapter = next((chapter for chapter, path in FILES.items() if path.stem == name), None)
+    return without_solutions(notebook, chapter) if chapter else notebook
 
 
 def copy_lib(folder: Path) -> None:
@@ -82,20 +94,23 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--into", type=Path, default=ROOT / "_build" / "student")
     folder = parser.parse_args(arguments).into
     folder.mkdir(parents=True, exist_ok=True)
-    for chapter, path in FILES.items():
-        try:
-            notebook = without_solutions(nbformat.read(path, as_version=4), chapter)
-        except ValueError as problem:
-            fail(f"{path.name}: {problem}.")
-        (folder / path.name).write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-        step(f"{folder / path.name}")
-    project = blank(nbformat.read(PAGE, as_version=4))
-    (folder / PAGE.name).write_text(nbformat.writes(project) + "\n", encoding="utf-8")
+    try:
+        book = read_book(change=for_student)
+    except ValueError as problem:
+        fail(f"{problem}.")
+    given = Folder(folder)
+    for name, content in {**files(book), START: start_page(book, [])}.items():
+        given.place(name, content)
+    given.remember()
     copy_lib(folder / "lib")
     for name in REQUIREMENTS:
-        shutil.copy(ROOT / name, folder / name)
+        # The course's own package is the folder `lib` itself.
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / name).write_text("".join(line for line in lines if line != "-e .\n"), encoding="utf-8")
     (folder / "LEIAME.md").write_text(READ_ME, encoding="utf-8")
-    step(f"{folder}: lib, {', '.join(REQUIREMENTS)} and LEIAME.md")
+    step(f"{folder}: {len(given.written)} pages, lib, {', '.join(REQUIREMENTS)} and LEIAME.md")
+    for hers, newer in given.beside.items():
+        step(f"{hers} was changed there: the present one is beside it, in {newer}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The exercises in the notebooks are the catalogue's; student notebooks are whole without the solutions."""
 
+import operator
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from lib.exercises.catalogue import CHAPTERS, CODE, OPEN, all_exercises, exercises
 from tests.trust.pages import numerals
 from tools.insert_exercises import BOOK, FILES, TEACHERS, cells, inserted, main
+from tools.lab.start import START
 from tools.student import main as student
 from tools.student import without_solutions
 
@@ -95,12 +97,13 @@ def test_a_student_notebook_is_its_chapter_without_the_solutions(chapter, for_st
     """Every code cell is the chapter's, with its output: what nbval proves of one holds for the other."""
     folders = (BOOK, for_students)
     book, given = (nbformat.read(f / FILES[chapter].name, as_version=4).cells for f in folders)
-    assert [c for c in given if c.cell_type == "code"] == [c for c in book if c.cell_type == "code"]
+    computed = ([(c.id, c.source, c.outputs) for c in n if c.cell_type == "code"] for n in (given, book))
+    assert operator.eq(*computed)
     solutions = {f"ex-{chapter:02}-{e.number}-solucao" for e in exercises(chapter)}
     assert {c.id for c in book} - {c.id for c in given} == solutions
     text = "".join(c.source for c in given)
     shown = [e.solution_code() for e in exercises(chapter) if e.kind == CODE]
-    assert "{solution}" not in text and not any(code in text for code in shown)
+    assert "Solução" not in text and not any(code in text for code in shown)
 
 
 RUN = """
@@ -126,9 +129,9 @@ def test_the_folder_for_students_works_by_itself(for_students):
     solved = [e.answer for e in checked if e.kind == CODE and f"def {e.answer}(" in everything]
     assert solved == []
     assert "solução vem dobrada" not in "".join(p.read_text(encoding="utf-8") for p in notebooks)
-    assert {"LEIAME.md", "requirements.txt", "requirements-data.txt"} <= {
-        p.name for p in for_students.iterdir()
-    }
+    there = {p.name for p in for_students.iterdir()}
+    assert {"LEIAME.md", "requirements.txt", "requirements-data.txt", START, ".jupyter"} <= there
+    assert "-e ." not in (for_students / "requirements.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -1,12 +1,9 @@
-"""A real JupyterLab on loopback, working on a copy of the book so that no test can change the notebooks."""
+"""A real JupyterLab on loopback, working in a student's folder of its own, as `make lab` makes it."""
 
 import json
-import os
 import re
 import secrets
-import shutil
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -19,12 +16,15 @@ from nbformat.v4 import new_notebook
 from playwright.sync_api import Locator, Page
 
 from tests.browser.chromium import WAIT_MS, wait_until
-from tools.console import ROOT
+from tools.lab import server
+from tools.lab.__main__ import prepare
+from tools.lab.folder import Folder
 
 START_SECONDS = 180  # for a machine that does other things; a server that is up ends the wait at once
 STOP_SECONDS = 60
 ANSWER_SECONDS = 10  # an answer that takes longer is asked for again
 ASK_AGAIN_SECONDS = 0.1
+LEAKS = ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_PATH")
 PORT_LOST = "no available port could be found"  # what the server says then
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 # JupyterLab's anywidget gives a widget two seconds to be ready, and up on it after that; with every core busy
@@ -51,24 +51,21 @@ class Lab:
 # --- the server ---------------------------------------------------------------------------------------------
 
 
-def launch(scratch: Path, folder: Path, token: str) -> subprocess.Popen:
+def launch(scratch: Path, folder: Folder, token: str) -> subprocess.Popen:
     """Start the server on a port that it chooses itself; it writes the address into its runtime folder."""
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-        f"--ServerApp.root_dir={folder}",
+        *server.command(folder),
+        "--no-browser",
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port=0",
         f"--IdentityProvider.token={token}",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     # Settings of the person who runs the tests must not leak in, nor the tests' settings out.
-    private = {f"JUPYTER_{name.upper()}_DIR": str(scratch / name) for name in ("config", "runtime")}
-    private |= {f"JUPYTERLAB_{name.upper()}_DIR": str(scratch / name) for name in ("settings", "workspaces")}
-    private["IPYTHONDIR"] = str(scratch / "ipython")
+    private = {"JUPYTER_RUNTIME_DIR": str(scratch / "runtime"), "IPYTHONDIR": str(scratch / "ipython")}
+    told = {name: value for name, value in server.environment(folder).items() if name not in LEAKS}
     with open(scratch / "jupyterlab.log", "ab") as output:
         return subprocess.Popen(
-            command, cwd=folder, env={**os.environ, **private}, stdout=output, stderr=subprocess.STDOUT
+            command, cwd=folder.path, env=told | private, stdout=output, stderr=subprocess.STDOUT
         )
 
 
@@ -92,7 +89,7 @@ def stop(process: subprocess.Popen) -> None:
         process.wait()
 
 
-def start(scratch: Path, folder: Path, token: str) -> tuple[subprocess.Popen, str]:
+def start(scratch: Path, folder: Folder, token: str) -> tuple[subprocess.Popen, str]:
     """The server and its address; it is started again if another process took the port that it had chosen."""
     process, deadline = launch(scratch, folder, token), time.monotonic() + START_SECONDS
     try:
@@ -117,16 +114,11 @@ def read_log(scratch: Path) -> str:
 
 @contextmanager
 def running_lab(scratch: Path) -> Iterator[Lab]:
-    """Start JupyterLab on a copy of book/ under the scratch folder, and stop it at the end."""
-    folder, token = scratch / "book", secrets.token_hex(16)
-    shutil.copytree(ROOT / "book", folder, ignore=shutil.ignore_patterns("_static", "_ext", ".*"))
-    # The question about news, which would lie over the notebook, is answered beforehand.
-    news = scratch / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    news.parent.mkdir(parents=True)
-    news.write_text('{"fetchNews": "false", "checkForUpdates": false}', encoding="utf-8")
+    """Start JupyterLab in a student's folder under the scratch folder, and stop it at the end."""
+    folder, token = prepare(scratch / "caderno"), secrets.token_hex(16)
     process, base_url = start(scratch, folder, token)
     try:
-        yield Lab(base_url, token, folder)
+        yield Lab(base_url, token, folder.path)
     finally:
         stop(process)
 
@@ -144,8 +136,8 @@ def open_notebook(page: Page, lab: Lab, name: str, cells: Sequence) -> None:
 
 def run_all(page: Page) -> None:
     """Run every cell, and wait until the last one has ended."""
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.get_by_role("menuitem", name="Executar", exact=True).click()
+    page.get_by_role("menuitem", name="Executar todas as células", exact=True).click()
     wait_for_run(page.locator(".jp-CodeCell").last, after=0)
 
 
