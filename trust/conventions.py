@@ -8,8 +8,9 @@ from trust import markdown
 from trust.languages import LANGUAGES, SHARED_REFERENCES, Language, recognise
 
 YEAR = r"(?!2048)(?:1[5-9]\d\d|20[0-4]\d)"  # 2048 is a size
-BEFORE_RECENT_YEAR = re.compile(r"\([^()]*$|\b[A-ZÀ-Ý]\w+(?:\set\sal)?[.,]?\s+$|(?:©|\([cC]\))\s+$")
+BEFORE_RECENT_YEAR = re.compile(r"\([^()]*$|\b[A-ZÀ-Ý](?:\w+(?:\set\sal)?[.,]?|\.)\s+$|(?:©|\([cC]\))\s+$")
 PLURAL = r"\s+[^\W\d_]{3,}s\b"  # after a number that counts something
+ATTACHED = {"k": 3, "M": 6, "B": 9}  # 110M may be 110 million, or 110 of a unit
 SPACES = "\u00a0\u2009\u202f"  # between thousands
 
 
@@ -67,7 +68,7 @@ class Patterns:
             rf"(?P<sign>(?<![\w.,)\]-])[-−+])?"
             rf"(?P<digits>(?<![\d.,])\d{{1,3}}(?:[{spaces}]\d{{3}})+(?!\d)(?:{decimal}\d+)?"
             rf"|(?:{plain})(?:[eE][-−+]?\d+)?)"
-            rf"(?P<unit>\s?%|\s(?:{scales})\b)?"
+            rf"(?P<unit>\s?%|\s(?:{scales})\b|[{''.join(ATTACHED)}]\b)?"
         )
         self.reference = re.compile(
             rf"(?i)(?<!\w)(?:{references})[.:#]?\s*[(\[]?"
@@ -81,7 +82,9 @@ class Patterns:
         self.date = re.compile(
             rf"\b\d{{1,2}}(?:º|{ordinals}|\.)?{of}{month}\b\.?(?:{of}\d{{4}})?|"
             rf"\b{month}\b\.?\s+\d{{1,2}}(?:{ordinals})?(?:\s?[-–]\s?\d{{1,2}})?\b(?:,?\s+\d{{4}})?|"
-            rf"\b{month}\b\.?,?{of}\d{{4}}|\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}/\d{{1,2}}/(?:19|20)\d\d\b"
+            rf"\b{month}\b\.?,?{of}\d{{4}}|"
+            rf"\b\d{{4}}-\d\d-\d\d\b(?:(?:\s[A-Z][a-z]+)?[\sT]\d\d:\d\d(?::\d\d)?)?|"
+            rf"\b\d{{1,2}}/\d{{1,2}}/(?:19|20)\d\d\b"
         )
 
 

@@ -22,8 +22,10 @@ TEXT_ROLES = {"abbr", "sub", "sup", "subscript", "superscript"}
 WITHIN_WORDS = "a abbr b big cite em font i mark q s small span strong u"
 NOT_PROSE = "code iframe kbd pre samp script style svg textarea title video"
 PHRASING, HIDDEN = set(WITHIN_WORDS.split()), set(NOT_PROSE.split())
-# Addresses, the marks of footnotes that are defined elsewhere, and colours.
-UNREAD = re.compile(r"\b(?:https?|ftp)://[^\s<>)\]]+|\[\^[^\]\s]+\]|#(?:[0-9A-Fa-f]{2}){3,4}\b")
+# Addresses (also 10.1000/182), the marks of footnotes that are defined elsewhere, and colours.
+UNREAD = re.compile(
+    r"\b(?:(?:https?|ftp)://|10\.\d{4,9}/)[^\s<>)\]]+|\[\^[^\]\s]+\]|#(?:[0-9A-Fa-f]{2}){3,4}\b"
+)
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 SPOKEN = re.compile(r"(?s)\b(?:alt|title|aria-label)=([\"'])(.*?)\1")
 

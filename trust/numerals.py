@@ -2,11 +2,14 @@
 
 A **value** is a claim about something: a cell should have printed it. **Notation** is the rest; it needs no
 origin. In text, a numeral is notation if it
-- numbers a list item, a heading or an enumeration: "1. ", "## 2.3 ", "(1) ... (2) ...", or is alone in "[1]";
-- is part of a name: a letter or a letter and hyphen come right before it ("float32", "GPT-1"), or "#";
+- numbers a list item, a heading or an enumeration: "1. ", "## 2.3 ", "(1) ... (2) ...", is alone in "[1]", or
+  in brackets right after a word ("known[1, 2]");
+- is part of a name: a letter or a letter and hyphen come right before it ("float32", "GPT-1"), "#", or it
+  stands in the name of a file ("plot-2.png"); or it is the exponent of a letter ("s^-1");
 - refers: it follows a noun such as "chapter", "section", "theorem" ("section 2.3"), or is an ordinal ("3rd");
-- belongs to a date, or is a year: one of two years joined ("1914-1918"), or in parentheses, after a
-  capitalised word or a word such as "since", and not before a plural ("in 2000 steps");
+- belongs to a date, to a time after it, or to volume and pages of a journal ("41(1), 195–221");
+- is a year: one of two years joined ("1914-1918"), or in parentheses, after a capitalised word or a word such
+  as "since", and not before a plural ("in 2000 steps");
 - has two or more dots that are not thousands ("2.13.0").
 
 `trust.tex` says what is notation in mathematics. "1.414" in a page with a decimal comma is read both ways,
@@ -18,12 +21,32 @@ from dataclasses import replace
 from functools import lru_cache
 
 from trust import markdown, tex
-from trust.conventions import BEFORE_RECENT_YEAR, PLURAL, SPACES, YEAR, Convention, Patterns, patterns
+from trust.conventions import (
+    ATTACHED,
+    BEFORE_RECENT_YEAR,
+    PLURAL,
+    SPACES,
+    YEAR,
+    Convention,
+    Patterns,
+    patterns,
+)
 from trust.inline import RAISED, View
 from trust.readings import Numeral, Reading, plain_numbers, readings
 
 # Letters of alphabets; a Chinese or Japanese character beside a number does not make a name of it.
 LETTER = r"[^\W\d\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+
+AFTER_WORD = re.compile(rf"(?<={LETTER})\[\d+(?:,\s?\d+)*\]")
+FILE = re.compile(r"[\w.-]*\.(?:png|jpe?g|svg|gif|pdf|csv|txt|py|ipynb|zip)\b")
+JOURNAL = re.compile(  # "41(1), 195–221", "23 (2000) 773-789", "33 (3). Example Press: 195–214"
+    r"""(?x)
+    (?<![\d.,])\d+(?:\.\d+(?:[-–]\d+)?)?                # the volume
+    (?:,\sno\.\s\d+)?(?:\s?\(\d+(?:[-–/]\d+)?\)){1,2}   # its issue, its year
+    (?:\.\s[A-ZÀ-Ý][^\n.:]{1,60}(?=:))?                  # the publisher
+    (?::\s?\d+(?:[-–]\d+)?|,?\s(?:pp\.\s?)?\d+[-–]\d+)   # the pages
+    """
+)
 
 
 @lru_cache(maxsize=256)
@@ -50,7 +73,8 @@ def around(page: str, numeral: Numeral, width: int = 40) -> str:
 def _in_text(seen: View, convention: Convention) -> list[Numeral]:
     text, rules = seen.text(), patterns(convention)
     marks = _enumeration_marks(text.chars, seen.starts)
-    marks |= {i for date in rules.date.finditer(text.chars) for i in range(*date.span())}
+    for named in (rules.date, JOURNAL, FILE):
+        marks |= {i for found in named.finditer(text.chars) for i in range(*found.span())}
     marks |= {year.start(k) for year in rules.years.finditer(text.chars) if _are_years(year) for k in (1, 3)}
     return [
         Numeral(
@@ -67,6 +91,7 @@ def _in_text(seen: View, convention: Convention) -> list[Numeral]:
 def _enumeration_marks(text: str, starts: dict[int, bool]) -> set[int]:
     """Where headings and blocks are numbered, (1), (2), ... count from one, and [1] stands alone."""
     marks = {match.start(1) for match in re.finditer(r"\[(\d{1,3})\]", text)}
+    marks |= {i for match in AFTER_WORD.finditer(text) for i in range(*match.span())}
     for start, heading in starts.items():
         after = r"\.?[\s:)–-]" if heading else r"[.)]\s"
         number = re.compile(rf"\s*(\d+(?:\.\d+)*){after}").match(text, start)
@@ -88,11 +113,12 @@ def _are_years(pair: re.Match[str]) -> bool:
 
 def _is_notation(text: str, match: re.Match[str], rules: Patterns) -> bool:
     before, digits = text[max(0, match.start() - 100) : match.start()], match["digits"]
-    if match["unit"]:
+    if match["unit"] and match["unit"] not in ATTACHED:
         return False
-    if not match["sign"] and (re.search(rf"{LETTER}-?$", before) or before.endswith((RAISED, "#"))):
+    named = re.search(rf"{LETTER}-?$", before) or before.endswith((RAISED, "#"))
+    if (named and not match["sign"]) or re.search(rf"{LETTER}\^$", before):
         return True
-    if re.compile(r"D\b").match(text, match.end()) or rules.ordinal.match(text, match.end()):
+    if re.compile(r"D\b|(?<=\b[1-4])d\b").match(text, match.end()) or rules.ordinal.match(text, match.end()):
         return True
     if rules.reference.search(before):
         return True
@@ -109,5 +135,6 @@ def _readings(match: re.Match[str], convention: Convention) -> tuple[Reading, ..
     unit = (match["unit"] or "").strip()
     scales = {"%": -2, **convention.words.scales}
     scale = next((tens for word, tens in scales.items() if re.fullmatch(word, unit)), 0)
-    candidates = (plain + exponent + power for plain in plain_numbers(number, convention.decimal))
-    return tuple(readings(candidates, match["sign"], scale))
+    candidates = [plain + exponent + power for plain in plain_numbers(number, convention.decimal)]
+    tens = [0, ATTACHED[unit]] if unit in ATTACHED else [scale]
+    return tuple(reading for ten in tens for reading in readings(candidates, match["sign"], ten))

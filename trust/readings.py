@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal, DecimalException
 
 LONGEST = 1_000_000  # characters of one cell's output that are read
-DIGEST = re.compile(r"(?<![0-9a-f])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-f])")
+# Hexadecimal: a digest, which the decimals of 2.220446049250313e-16 are not, and an address in memory.
+DIGEST = re.compile(
+    r"(?<![0-9a-f])(?<!\d[.,])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}(?![0-9a-f])|\b0x[0-9a-fA-F]+"
+)
 PRINTED = re.compile(
     r"(?<![\w.,])(?P<sign>[-−+])?(?P<digits>\d[\d_]*(?:[.,]\d+)*)\.?(?P<power>[eE][-+]?\d+)?(?P<percent>\s?%)?"
 )
@@ -54,7 +57,9 @@ def readings(
 def plain_numbers(number: str, decimal: str) -> list[str]:
     """The ways to read digits and marks as a number with a decimal point."""
     other = "." if decimal == "," else ","
-    grouped = re.fullmatch(rf"\d{{1,3}}(?:{re.escape(other)}\d{{3}})+(?:{re.escape(decimal)}\d+)?", number)
+    grouped = re.fullmatch(
+        rf"[1-9]\d{{,2}}(?:{re.escape(other)}\d{{3}})+(?:{re.escape(decimal)}\d+)?", number
+    )
     found = [number.replace(",", ".")] if number.count(",") + number.count(".") <= 1 else []
     if grouped and decimal == ".":
         found = []  # nobody writes a decimal comma on such a page
@@ -86,7 +91,7 @@ class Printed:
 
 
 def printed(text: str) -> Printed:
-    """Every number that an output prints; digests in hexadecimal are not numbers."""
+    """Every number that an output prints; digests and addresses in hexadecimal are not numbers."""
     found: set[Reading] = set()
     for match in PRINTED.finditer(DIGEST.sub(" ", text[:LONGEST])):
         digits = match["digits"].replace("_", "")

@@ -20,7 +20,8 @@ THOUSANDS = re.compile(r"(?<![\d.,(\[{])\d{1,3}(?:,\d{3})+(?![\d,)\]}])")
 DECIMAL = re.compile(r"(?<![\d.,(\[{])\d+,\d+(?![\d,)\]}])")
 NUMERAL = re.compile(
     rf"(?P<digits>\d+(?:(?:\{{,\}}|\{{\.\}}|\.|[{GROUP}{COMMA}]|\\,(?=\d{{3}}(?!\d)))\d+)*)"
-    r"(?P<power>\s*(?:\\cdot|\\times)\s*10\s*\^\s*(?:\{\s*[-−+]?\s*\d+\s*\}|\d)|\s*\^\s*(?:\{[-+]?\d+\}|\d))?"
+    r"(?P<power>\s*(?:\\cdot|\\times)\s*10\s*\^\s*(?:\{\s*[-−+]?\s*\d+\s*\}|\d)"
+    r"|(?<!_\d)\s*\^\s*(?:\{[-+]?\d+\}|\d))?"  # the 2 of x_1^2 is no power of 1
     r"(?P<unit>\s*\\%)?"
 )
 RELATION = re.compile(
