@@ -61,8 +61,8 @@ def fingerprint(state: dict[str, Any]) -> str:
 class CourseWidget(anywidget.AnyWidget):
     """An anywidget whose repr is the fingerprint of its state; its frame says what it is and what to do."""
 
-    TITLE = ""
-    INSTRUCTION = ""
+    TITLE: str = ""
+    INSTRUCTION: str = ""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dados sha256={fingerprint(self.get_state())})"
