@@ -70,8 +70,9 @@ export class Player {
     this.range.max = String(last);
     this.range.value = String(step);
     this.range.setAttribute("aria-valuetext", `passo ${step} de ${last}`);
-    this.back.disabled = step <= this.first;
-    this.forward.disabled = step >= last;
+    // Not `disabled`, which would take the focus from who presses one until its end.
+    this.back.setAttribute("aria-disabled", String(step <= this.first));
+    this.forward.setAttribute("aria-disabled", String(step >= last));
     if (step >= last && this.timer) this.stop();
   }
 

@@ -22,7 +22,7 @@ def reopen(page: Page, controls: int) -> None:
 
 @every_widget
 def test_a_reader_who_comes_back_finds_what_she_left(case, page, show):
-    made = case.make()
+    made, _ = case.pair()  # with which the moves `used` begin
     [shown] = show(made)
     shown.begin()
     shown.go(case.used[0])
@@ -35,7 +35,7 @@ def test_a_reader_who_comes_back_finds_what_she_left(case, page, show):
 
 @every_widget
 def test_a_memory_that_was_tampered_with_breaks_nothing(case, page, show):
-    made = case.make()
+    made, _ = case.pair()  # with which the moves `used` begin
     [shown] = show(made)
     shown.begin()
     shown.go(case.used[0])

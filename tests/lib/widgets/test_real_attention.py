@@ -52,7 +52,7 @@ def test_hidden_cells_are_marked_without_colour(show):
 
 
 def test_a_band_is_as_thick_as_its_weight(show):
-    [opened] = show(real_attention(layer=2, view="linhas"))
+    [opened] = show(real_attention(layer=2, head=1, view="linhas"))
     weights = shown(SENTENCES[0], "bidirecional", 2, 1).weights
     n = len(weights)
     bands = opened.panel.locator(".cw-bands span")

@@ -122,7 +122,7 @@ CASE = Case(
     tour=lambda stored: [1, len(stored["frames"]) - 1, 2],
     pair=lambda: (made(), made("outro", step=1)),
     used=(2, 2),
-    stops=["Ritmo", "▶ Tocar", "Próximo passo", "Passo"],
+    stops=["Ritmo", "Passo anterior", "▶ Tocar", "Próximo passo", "Passo"],
     keys=[
         ("End", 2),
         ("Home", 0),

@@ -139,6 +139,7 @@ CASE = Case(
     ],
     change="""(panel, k) => {
       const box = panel.querySelector("input[type=text]");
+      box.dispatchEvent(new Event("focusin", { bubbles: true }));  // asks for the model
       box.value = k % 2 ? "Pedro consertou a [MASK]" : "o pescador puxou a [MASK]";
       box.dispatchEvent(new Event("input"));
     }""",
