@@ -163,7 +163,7 @@ def test_the_head_of_bert_is_more_than_a_product():
 def test_the_notation_page_settles_the_clashes():
     notation = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
     assert r"**$y$ é o alvo e $\hat{y}$, a previsão**" in notation
-    assert "ora de $h_i$, ora de $z_i$; aqui é sempre $h_i$" in notation
+    assert "que se encontra também como $z_i$, aqui é sempre $h_i$" in notation
 
 
 # Next sentence prediction

@@ -135,15 +135,19 @@ def open_notebook(page: Page, lab: Lab, name: str, cells: Sequence) -> None:
 
 
 def run_all(page: Page) -> None:
-    """Run every cell, and wait until the last one has ended."""
-    page.get_by_role("menuitem", name="Executar", exact=True).click()
-    page.get_by_role("menuitem", name="Executar todas as células", exact=True).click()
+    """Run every cell, and wait until the last one has ended; what it says of an earlier run is cleared before."""
+    for menu, command in (
+        ("Editar", "Clear Outputs of All Cells"),
+        ("Executar", "Executar todas as células"),
+    ):
+        page.get_by_role("menuitem", name=menu, exact=True).click()
+        page.get_by_role("menuitem", name=command, exact=True).click()
     wait_for_run(page.locator(".jp-CodeCell").last, after=0)
 
 
 def run_number(cell: Locator) -> int:
-    """The number of the cell's last run; 0 while it runs, and before it ever has."""
-    found = re.search(r"\d+", cell.locator(".jp-InputPrompt").inner_text())
+    """The number of the cell's last run; 0 while it runs, and before it ever has. Folded code has its result's."""
+    found = re.search(r"\d+", " ".join(cell.locator(".jp-InputPrompt, .jp-OutputPrompt").all_inner_texts()))
     return int(found.group()) if found else 0
 
 

@@ -79,7 +79,8 @@ def test_a_reference_leads_to_its_place_in_another_notebook(jupyterlab, tab):
     open_course(tab, jupyterlab, "02_practice.ipynb", DESKTOP)
     tab.locator(".jp-Notebook").get_by_role("link", name="Proposição 2.1").first.click()
     expect(tab.locator(".lm-DockPanel-tabBar .lm-mod-current")).to_contain_text("02_mlm.ipynb")
-    expect(tab.locator(".jp-NotebookPanel:visible").get_by_text("Proposição 2.1").first).to_be_in_viewport()
+    rendered = tab.locator(".jp-NotebookPanel:visible .jp-MarkdownOutput")
+    expect(rendered.get_by_text("Proposição 2.1", exact=True).first).to_be_in_viewport()
 
 
 def test_a_citation_leads_to_the_work(jupyterlab, tab):

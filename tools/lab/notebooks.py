@@ -7,6 +7,7 @@ from typing import NamedTuple
 import nbformat
 import yaml
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 
 from tools.console import ROOT
 from tools.lab.myst import parse
@@ -83,10 +84,11 @@ def files(book: Book) -> dict[str, NotebookNode | str]:
 
 def _plain_notebook(notebook: NotebookNode, page: Page, plain: Plain) -> NotebookNode:
     """The notebook with its text in plain Markdown; ids, code, outputs, tags and the rest as they are."""
-    texts = {cell.id: cell.parts for cell in page.cells}
-    for cell in notebook.cells:
+    given = {cell.id: cell for cell in notebook.cells}
+    notebook.cells = [given.get(cell.id) or new_markdown_cell(id=cell.id) for cell in page.cells]
+    for cell, read in zip(notebook.cells, page.cells, strict=True):
         if cell.cell_type == "markdown":
-            cell.source = plain.text(texts[cell.id]).strip("\n")
+            cell.source = plain.text(read.parts).strip("\n")
             continue
         tags = set(cell.metadata.get("tags", ()))
         folded = {"source_hidden": bool(tags & CODE_FOLDED), "outputs_hidden": bool(tags & OUTPUT_FOLDED)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from tools.lab.myst import Directive, Formula, Heading, Part, Target, parse
+from tools.lab.myst import Directive, Formula, Heading, Line, Part, Target, parse
 
 KINDS = {
     "prf:theorem": "Teorema",
@@ -126,8 +126,19 @@ def page_of_notebook(name: str, notebook: nbformat.NotebookNode) -> Page:
     cells = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cells.append(Cell(cell.id, list(parse(cell.source))))
+            cells += _pieces(cell)
         elif cell.cell_type == "code":
             shown = "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)
             cells.append(Cell(cell.id, [], shown))
     return Page(name, f"{name}.ipynb", cells)
+
+
+def _pieces(cell: nbformat.NotebookNode) -> list[Cell]:
+    """A cell of text, cut before each statement: a link leads to a cell, and no further."""
+    pieces = [Cell(cell.id, [])]
+    for part in parse(cell.source):
+        begun = any(not isinstance(before, Line) or before.text.strip() for before in pieces[-1].parts)
+        if begun and isinstance(part, Directive) and part.name in KINDS:
+            pieces.append(Cell(part.options["label"], []))
+        pieces[-1].parts.append(part)
+    return pieces

@@ -40,7 +40,7 @@ class Move:
 class BarsPage(WidgetPage):
     """A bar for each word, and the loss that follows from all of them."""
 
-    widget, selector = twin.CrossEntropyBars, ".cw-panel:has(.cw-bars)"
+    widget, selector = twin.CrossEntropyBars, ".cw-panel:has(.cw.cw-bars)"
     READ = """{
       rows: all("tbody tr", row => ({
         word: row.querySelector("th").textContent,

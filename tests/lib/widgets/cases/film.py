@@ -17,7 +17,7 @@ SET_STEP = "(input, step) => { input.value = step; input.dispatchEvent(new Event
 class FilmPage(WidgetPage):
     """Items on a stage, and what is said of them. The state is the number of the frame, and so is a move."""
 
-    widget, selector = FilmWidget, ".cw-panel:has(.cw-film)"
+    widget, selector = FilmWidget, ".cw-panel:has(.cw.cw-film)"
     READ = """{
       says: text(".cw-says"),
       place: panel.querySelector("input[type=range]").ariaValueText,

@@ -27,7 +27,7 @@ class State:
 class MaskPage(WidgetPage):
     """Scores and weights under a mask, and the arithmetic of any cell."""
 
-    widget, selector = twin.MaskExplorer, ".cw-panel:has(.cw-mask)"
+    widget, selector = twin.MaskExplorer, ".cw-panel:has(.cw.cw-mask)"
     READ = """{
       scores: square("td[data-grid=score]"),
       weights: square("td[data-grid=weight]"),

@@ -26,7 +26,7 @@ class State:
 class CorruptionPage(WidgetPage):
     """A sentence to type, three shares, and buttons that draw."""
 
-    widget, selector = MLMCorruption, ".cw-panel:has(.cw-mlm)"
+    widget, selector = MLMCorruption, ".cw-panel:has(.cw.cw-mlm)"
     READ = """{
       cards: all(".cw-tokens li", li => ({ fate: li.dataset.fate, ...byName("part", undefined, li) })),
       loss: text(".cw-loss"),

@@ -31,7 +31,7 @@ class State:
 class ModelPage(WidgetPage):
     """A sentence to type, and what the model and the exact posterior say of its gap."""
 
-    widget, selector = PageModel, ".cw-panel:has(.cw-page-model)"
+    widget, selector = PageModel, ".cw-panel:has(.cw.cw-page-model)"
     READ = """{
       weights: square("td[data-i]"),
       shades: square("td[data-i]", share).flat(),

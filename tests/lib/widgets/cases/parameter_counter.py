@@ -45,7 +45,7 @@ class Move:
 class CounterPage(WidgetPage):
     """A list of models, a slider for each size, and the parameters that follow."""
 
-    widget, selector = twin.ParameterCounter, ".cw-panel:has(.cw-counter)"
+    widget, selector = twin.ParameterCounter, ".cw-panel:has(.cw.cw-counter)"
     READ = """{
       total: text(".cw-total"),
       parts: byName("part", row => ({

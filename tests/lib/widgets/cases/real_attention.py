@@ -28,7 +28,7 @@ class State:
 class AttentionPage(WidgetPage):
     """The weights of one head, as a matrix or as lines."""
 
-    widget, selector = RealAttention, ".cw-panel:has(.cw-real)"
+    widget, selector = RealAttention, ".cw-panel:has(.cw.cw-real)"
     READ = """{
       weights: square("td[data-i]"),
       shades: square("td[data-i]", share).flat(),

@@ -24,7 +24,7 @@ class State:
 class SensePage(WidgetPage):
     """The occurrences of a word in a plane, with their neighbours."""
 
-    widget, selector = SenseSpace, ".cw-panel:has(.cw-sense)"
+    widget, selector = SenseSpace, ".cw-panel:has(.cw.cw-sense)"
     READ = """{
       rows: all("tr[data-row]", row => [...row.children].map(cell => cell.textContent)),
       points: all("[data-point]",

@@ -36,7 +36,7 @@ class State:
 class WordPiecePage(WidgetPage):
     """A text to type, its tokens, and every look into the vocabulary for one word."""
 
-    widget, selector = WordPieceSteps, ".cw-panel:has(.cw-wordpiece)"
+    widget, selector = WordPieceSteps, ".cw-panel:has(.cw.cw-wordpiece)"
     READ = """{
       message: text(".cw-refused"),
       words: texts("[data-word]"),
