@@ -122,7 +122,8 @@ def forget(page: Page) -> None:
     wait_until(page, lambda: not page.problems.under_way)
     if page.url.startswith(("http:", "file:")):
         # On a busy machine a widget may still be about to keep what was done last.
-        page.evaluate("() => { Storage.prototype.setItem = () => {}; localStorage.clear(); sessionStorage.clear(); }")
+        page.evaluate("() => { Storage.prototype.setItem = () => {}; }")
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.context.clear_cookies()
     page.goto("about:blank")
 

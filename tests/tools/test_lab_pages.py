@@ -124,7 +124,8 @@ def test_cells_outputs_tags_and_the_state_of_widgets_are_those_of_the_book(name)
     assert isinstance(ours, NotebookNode)
     assert ours.metadata == book.metadata
     ids = {cell.id for cell in book.cells}
-    statements = [cell for cell in ours.cells if cell.id not in ids]  # each begins a cell, for who follows a link
+    # Each begins a cell, for who follows a link.
+    statements = [cell for cell in ours.cells if cell.id not in ids]
     assert all(f":label: {cell.id} " in cell.source.partition("\n")[0] for cell in statements)
     for mine, its in zip([cell for cell in ours.cells if cell.id in ids], book.cells, strict=True):
         assert mine.id == its.id
