@@ -27,7 +27,8 @@ LEVELS = {
 }
 VARIABLES = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
 THREADS = (1, 2, 4)
-SELECTION = ("tests/lib", "tests/book", "book", "--nbval", "--nbval-current-env", "-m", "not browser")
+WHICH = "not browser and not exhaustive"
+SELECTION = ("tests/lib", "tests/book", "book", "--nbval", "--nbval-current-env", "-m", WHICH)
 QUICK = ("tests/lib/test_attention.py",)
 TREE = ("lib/**/*.py", "tests/**/*.py", "book/*.ipynb")  # what the table is of, named by its hash
 LOGS = ROOT / "_build" / "portability"  # of the runs with a failure
