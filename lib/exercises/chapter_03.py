@@ -294,8 +294,10 @@ def check_encoder(student: Trial) -> None:
 
 @checker
 def check_batched_heads_defect(student: Trial) -> None:
-    for dice in student.dice(16, long=1):
+    for i, dice in enumerate(student.dice(16, long=1)):
         b, h, n, d = dice.length(1, 4), dice.length(1, 4), dice.length(1, 12), dice.length(1, 5)
+        if i == 0:  # one sentence and one head, on every day
+            b = h = 1
         real = torch.arange(n) < dice.wholes(1, n, b)[:, None]
         q, k, v = dice.normal(3, b * h, n, d)
 

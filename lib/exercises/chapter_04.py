@@ -250,7 +250,7 @@ def _losses(start: list[float], batches: list, rate: float, mistake: str = "") -
 @checker
 def check_mean_of_means_defect(student: Trial) -> None:
     for dice in student.dice(18, long=1):
-        rows, columns, size = dice.length(1, 12), dice.length(1, 12), dice.whole(1, 5)
+        rows, columns, size = dice.length(1, 12), dice.length(1, 20), dice.whole(1, 5)
         real = dice.some_in_each_row(rows, columns)
         losses = dice.normal(rows, columns).abs()
         losses = torch.where(real, losses, 20 * losses)
