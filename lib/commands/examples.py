@@ -88,7 +88,9 @@ def require_classes(path: Path, labels: Sequence[str], what: str) -> None:
     """Refuse what nothing can be learnt from: too little, one class only, or almost as many as examples."""
     counts = Counter(labels)
     if len(labels) < FEWEST:
-        raise Refusal(f"{path} tem só {len(labels)} exemplos que servem; são precisos pelo menos {FEWEST}.")
+        raise Refusal(
+            f"{path} traz poucos exemplos que servem: {len(labels)}; são precisos pelo menos {FEWEST}."
+        )
     if len(counts) < 2:
         raise Refusal(f"{path} tem uma só {what}, {labels[0]!r}: não há o que distinguir.")
     if len(counts) > len(labels) / FEWEST_A_CLASS:
