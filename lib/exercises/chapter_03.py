@@ -39,6 +39,7 @@ def check_wordpiece(student: Trial) -> None:
     expect("abc", either, ["ab", "##c"])
     for a, b, d in ("abd", "oia", "eus"):  # "ab" is taken and "##d" is missing; "a" and "##bd" would do
         expect(a + b + d, {a, a + b, f"##{b}{d}", f"##{b}"}, [UNK])
+    expect("pé", {"pé"}, ["pé"])
     for dice in student.dice(24, long=2):
         letters = "abcé"[: dice.whole(2, 4)]
 
@@ -332,11 +333,13 @@ class _Reader:
 
 @checker
 def check_order_experiment(student: Trial) -> None:
-    for dice in student.dice(8):
-        n = dice.whole(3, 6)
+    for k, dice in enumerate(student.dice(8)):
+        n = dice.whole(3, 6) if k else 4
         x, own, zero, every = dice.normal(n, 4), dice.normal(n, 4), torch.zeros(n, n), torch.ones(n, n)
         i, j = dice.whole(0, n - 1), dice.whole(1, n - 1)
         one, looks, others = zero.clone(), (i + j) % n, [place for place in range(n) if place != i]
+        if k == 0:  # which who turns all the others round puts where it was, on every day
+            looks = others[len(others) // 2]
         one[i, looks] = 1.0
         boxes = [
             (0 * own, every, zero, False),
