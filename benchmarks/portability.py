@@ -1,9 +1,9 @@
 """The same numbers on other processors: every notebook, and every test of a number.
 
 `python -m benchmarks.portability` runs them as processors with SSE4, AVX2 and AVX-512 would, with one, two
-and four threads. A processor can play its elders and not its juniors: a level that this one lacks is said to
-be missing, and does not count as passed. Run it before a release; it takes as long as so many test suites.
-A later change of a notebook does not make the table stale: it says which tree it was made of.
+and four threads. A processor can play its elders and not its juniors: `--only AVX2` measures one level, which
+can so be measured where it is to be had. Run it before a release; it takes as long as so many test suites.
+A later change of a notebook does not make a table stale: it says which tree it was made of.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import torch
 from benchmarks import program
 from benchmarks.figures import table
 from benchmarks.report import Report, make_part
-from tools.console import ROOT, step
+from tools.console import ROOT, fail, step
 from tools.stress import run_round
 from trust.dependencies import Project
 
@@ -49,16 +49,26 @@ def available(level: str) -> bool:
     return LEVELS[level][3] in flags.split()
 
 
-def measure(options: argparse.Namespace) -> dict:
+def measure_sse4(options: argparse.Namespace) -> dict:
+    return measure("SSE4", options)
+
+
+def measure_avx2(options: argparse.Namespace) -> dict:
+    return measure("AVX2", options)
+
+
+def measure_avx512(options: argparse.Namespace) -> dict:
+    return measure("AVX-512", options)
+
+
+def measure(level: str, options: argparse.Namespace) -> dict:
+    if not available(level):
+        fail(f"this processor has no {level}: measure the others with --only, and this one elsewhere")
     tree, rows = Project(ROOT).fingerprint((), TREE), []
-    for level in LEVELS:
-        for threads in THREADS:
-            row = {"level": level, "threads": threads, "available": available(level)}
-            if row["available"]:
-                step(f"{level}, threads: {threads}")
-                row |= run(level, threads, QUICK if options.quick else SELECTION)
-            rows.append(row)
-    return {"tree": tree, "rows": rows}
+    for threads in THREADS:
+        step(f"{level}, threads: {threads}")
+        rows.append({"threads": threads, **run(level, threads, QUICK if options.quick else SELECTION)})
+    return {"level": level, "tree": tree, "rows": rows}
 
 
 def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
@@ -73,22 +83,26 @@ def run(level: str, threads: int, selection: tuple[str, ...]) -> dict:
 
 def show(values: dict) -> str:
     rows = values["rows"]
-    lines = [[row["level"], str(row["threads"]), *result(row)] for row in rows]
-    failures = sorted({name for row in rows for name in row.get("failed", [])})
-    text = "## Notebooks and tests of lib and of the book, by dispatch and threads\n\n"
+    lines = [
+        [
+            str(row["threads"]),
+            str(row["tests"] - row["skipped"]),
+            str(len(row["failed"])),
+            f"{row['seconds']:.0f}",
+        ]
+        for row in rows
+    ]
+    failures = sorted({name for row in rows for name in row["failed"]})
+    text = f"## Notebooks and tests of lib and of the book, with {values['level']}\n\n"
     text += f"Of {', '.join(TREE)}; together their hash is {values['tree'][:12]}.\n\n"
-    text += table(["level", "threads", "tests", "failed", "seconds"], lines)
+    text += table(["threads", "tests", "failed", "seconds"], lines)
     return text + "".join(f"\n- failed: `{name}`" for name in failures) + ("\n" if failures else "")
 
 
-def result(row: dict) -> list[str]:
-    if not row["available"]:
-        return ["this processor lacks it", "-", "-"]
-    return [str(row["tests"] - row["skipped"]), str(len(row["failed"])), f"{row['seconds']:.0f}"]
-
-
 COMMAND = "python -m benchmarks.portability"
-REPORT = Report("portability", COMMAND, (make_part("matrix", COMMAND, measure, show),))
+MEASURES = {"SSE4": measure_sse4, "AVX2": measure_avx2, "AVX-512": measure_avx512}
+PARTS = tuple(make_part(name, f"{COMMAND} --only {name}", each, show) for name, each in MEASURES.items())
+REPORT = Report("portability", COMMAND, PARTS)
 
 
 if __name__ == "__main__":
