@@ -92,7 +92,10 @@ def check_loss_gradient(student: Trial) -> None:
         drawn.append((2 * dice.normal(v), dice.whole(0, v - 1)))
         if v > 1:
             drawn.append((dice.far(1, v)[0], dice.whole(0, v - 1)))
-    large = [(torch.tensor([1000.0, 0.0, 0.0]), 1), (torch.tensor([1000.0, 1001.0, 0.0]), 2)]
+    large = [
+        (torch.tensor(values), target)
+        for values, target in (([1000.0, 0.0, 0.0], 1), ([1000.0, 1001.0, 0.0], 2), ([0.0, 1000.0, 0.0], 1))
+    ]
     for logits, target in (*fixed, *large, *drawn):
         p = logits.softmax(-1)
         one_hot = torch.nn.functional.one_hot(torch.tensor(target), len(logits)).to(p.dtype)

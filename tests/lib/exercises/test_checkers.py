@@ -78,7 +78,7 @@ def test_the_inputs_of_another_day_lead_to_the_same_verdicts(exercise, monkeypat
     wrong, right = answers(exercise)
     given = [answer for _, answer in wrong] + right
     expected = [WRONG] * len(wrong) + [RIGHT] * len(right)
-    for day in (11, 21):
+    for day in (4, 5, 7, 8, 11, 13, 21):  # most of them once let a wrong answer pass, or refused a right one
         monkeypatch.setattr(trials, "today", lambda day=day: datetime.date(2026, 1, day))
         assert [v.status for v in verdicts([exercise] * len(given), given)] == expected
 
