@@ -1,6 +1,5 @@
 """Every bad input: one sentence in Portuguese that says what is wrong, and nothing written or begun."""
 
-import json
 import shutil
 
 import pytest
@@ -8,6 +7,7 @@ import torch
 
 from lib.commands import COMMANDS, main
 from tests.lib.commands.conftest import OPINIONS, TEXT, TREEBANK
+from tests.lib.test_weights_files import change_config, renamed
 
 # What was given as the text of `treinar`, and what must be said of it.
 TEXTS = {
@@ -96,18 +96,6 @@ def damage(name: str, content: bytes | None):
     return do
 
 
-def rename(name: str, old: str):
-    return lambda folder: (folder / name).rename(folder / old)
-
-
-def change(**settings):
-    def do(folder):
-        path = folder / "config.json"
-        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | settings), encoding="utf-8")
-
-    return do
-
-
 MODELS = {
     "no folder": (shutil.rmtree, "não há a pasta de modelo"),
     "no settings": (damage("config.json", None), "não é a pasta de um modelo salvo"),
@@ -116,14 +104,14 @@ MODELS = {
     "bad weights": (damage("model.safetensors", b"nada"), "o arquivo de pesos está danificado"),
     "no tokenizer": (damage("tokenizer.json", None), "não tem tokenizador"),
     "old tokenizer": (
-        rename("tokenizer.json", "vocab.json"),
+        renamed("tokenizer.json", "vocab.json"),
         "o vocab.json dela, de um formato mais antigo, vira um com transformers: AutoTok",
     ),
     "bad tokenizer": (damage("tokenizer.json", b"{}"), "o tokenizador não pode ser lido"),
-    "another kind": (change(model_type="t5"), "só leio BERT, RoBERTa"),
-    "another size": (change(hidden_size=32), "os pesos não combinam"),
-    "too many blocks": (change(num_hidden_layers=3), "os pesos não combinam"),
-    "an odd size": (change(num_attention_heads=3), "não são os de um BERT"),
+    "another kind": (change_config(model_type="t5"), "só leio BERT, RoBERTa"),
+    "another size": (change_config(hidden_size=32), "os pesos não combinam"),
+    "too many blocks": (change_config(num_hidden_layers=3), "os pesos não combinam"),
+    "an odd size": (change_config(num_attention_heads=3), "não são os de um BERT"),
 }
 
 

@@ -24,6 +24,7 @@ from lib.widgets.sense_space import WORDS
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.cases.film import made
 from tests.lib.widgets.cases.page import read_number
+from tests.refusals import refuses
 
 TOKENS = ["Ana", "viu", "o", "gato"]
 SCORES = torch.tensor([[3, 0, 1, 2], [1, 2, 1, 2], [2, 2, 4, 0], [0, 3, 1, 2]]).double()
@@ -128,20 +129,11 @@ def test_points_stand_at_the_mean_cosines_of_the_real_encoder():
         assert nearer == (label == 0), "each sense has its side of the diagonal"
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: masking_film(TOKENS, SCORES[:2], 4), r"scores must have shape \(4, 4\)"),
-        (lambda: gradient_film(WORDS_4, GUESS, "lua"), "target must be one of o, sol, .* got 'lua'"),
-        (
-            lambda: gradient_film(WORDS_4, GUESS[:2], "sol"),
-            "probabilities must be one for each word, 5, got 2",
-        ),
-    ],
+test_wrong_arguments_of_a_film_are_named = refuses(
+    (lambda: masking_film(TOKENS, SCORES[:2], 4), r"scores must have shape \(4, 4\)"),
+    (lambda: gradient_film(WORDS_4, GUESS, "lua"), "target must be one of o, sol, .* got 'lua'"),
+    (lambda: gradient_film(WORDS_4, GUESS[:2], "sol"), "probabilities must be one for each word, 5, got 2"),
 )
-def test_wrong_arguments_of_a_film_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 # --- the player ---------------------------------------------------------------------------------------------
