@@ -15,7 +15,7 @@ from tests.randomness import SEEDS, normal
 SIZES = st.integers(1, 9)
 
 
-@pytest.mark.guards("01.s2", "01.s14", "01.s25")
+@pytest.mark.guards("01.s2", "01.s14", "01.s25", "01.s31")
 @pytest.mark.statement("teo-estocastica")
 @given(SEEDS, SIZES, st.floats(0.01, 30), st.integers(1, 64))
 def test_causal_weights_are_triangular_and_row_stochastic(seed, n, size, d_k):

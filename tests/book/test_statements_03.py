@@ -17,7 +17,8 @@ from tests.randomness import SEEDS, normal, seeded
 SIZES = st.integers(1, 9)
 
 
-@pytest.mark.guards("02.s6", "02.s9", "02.s13", "03.s4", "03.s12", "03.s22", "03.s48", "05.s11")
+@pytest.mark.guards("02.s6", "02.s9", "02.s13", "03.s4", "03.s12", "03.s22", "03.s48", "03.s62")
+@pytest.mark.guards("03.s64", "05.s11")
 @pytest.mark.statement("lem-contexto-completo")
 @pytest.mark.statement("prop-matriz-de-pesos")
 @given(SEEDS, SIZES, st.integers(1, 8), st.integers(0, 8))
