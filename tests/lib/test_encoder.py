@@ -27,8 +27,8 @@ def build(config: Config = SMALL, seed: int = 0, dtype: torch.dtype = torch.floa
     return encoder.to(dtype)
 
 
-def random_ids(b: int, n: int, seed: int, vocab_size: int = 29) -> torch.Tensor:
-    return torch.randint(1, vocab_size, (b, n), generator=seeded(seed))
+def random_ids(b: int, n: int, seed: int) -> torch.Tensor:
+    return torch.randint(1, SMALL.vocab_size, (b, n), generator=seeded(seed))
 
 
 @pytest.mark.guards("02.s4", "03.s15", "05.s3", "05.s4", "05.s13")

@@ -34,11 +34,9 @@ from tests.toy import TOY, toy_objective
 torch.set_num_threads(1)
 
 
-def toy_trainer(
-    name: str = "mlm", steps: int = 12, dropout: float = 0.1, batch: int = 16, **recipe
-) -> Trainer:
+def toy_trainer(name: str = "mlm", steps: int = 12, **recipe) -> Trainer:
     torch.manual_seed(0)
-    return Trainer(toy_objective(name, dropout), GrammarSource(TOY, batch, 0), Recipe(steps, **recipe))
+    return Trainer(toy_objective(name, 0.1), GrammarSource(TOY, 16, 0), Recipe(steps, **recipe))
 
 
 def advance(trainer: Trainer, steps: int) -> None:
