@@ -135,7 +135,7 @@ def open_notebook(page: Page, lab: Lab, name: str, cells: Sequence) -> None:
 
 
 def run_all(page: Page) -> None:
-    """Run every cell, and wait until the last one has ended; what it says of an earlier run is cleared before."""
+    """Run every cell, what an earlier run gave cleared before, and wait until the last one has ended."""
     for menu, command in (
         ("Editar", "Clear Outputs of All Cells"),
         ("Executar", "Executar todas as células"),
@@ -146,7 +146,7 @@ def run_all(page: Page) -> None:
 
 
 def run_number(cell: Locator) -> int:
-    """The number of the cell's last run; 0 while it runs, and before it ever has. Folded code has its result's."""
+    """The number of the cell's last run (of folded code, its result's); 0 while it runs and before it has."""
     found = re.search(r"\d+", " ".join(cell.locator(".jp-InputPrompt, .jp-OutputPrompt").all_inner_texts()))
     return int(found.group()) if found else 0
 
