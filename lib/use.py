@@ -79,21 +79,15 @@ def fill_mask(model: MaskedLM, tokenizer: Tokenizer, text: str, top: int = 5) ->
         raise TypeError(f"model must have an MLM head to fill a mask, {told}")
     _in_evaluation(model)
     vocabulary = _tokenizer(tokenizer).vocabulary
-    ids, _ = _row(
-        model,
-        tokenizer,
-        checks.instance("text", text, str).replace("[MASK]", vocabulary.special_tokens[MASK]),
-    )
+    shown = checks.instance("text", text, str).replace("[MASK]", vocabulary.special_tokens[MASK])
+    ids, _ = _row(model, tokenizer, shown)
     gaps = (ids[0] == vocabulary.mask_id).nonzero().flatten()
     if not len(gaps):
         raise ValueError(
             f'text must hold [MASK] where a word is missing, as in "a [MASK] madura"; got {text!r}'
         )
-    best = (
-        model(ids)[0, gaps, : len(vocabulary)]
-        .softmax(-1)
-        .topk(min(checks.integer("top", top, 1), len(vocabulary)))
-    )
+    p = model(ids)[0, gaps, : len(vocabulary)].softmax(-1)  # (gaps, V)
+    best = p.topk(min(checks.integer("top", top, 1), len(vocabulary)))
     return [
         [Guess(tokenizer.decode([i], skip_special=False).strip(), p) for i, p in zip(*row, strict=True)]
         for row in zip(best.indices.tolist(), best.values.tolist(), strict=True)

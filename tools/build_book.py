@@ -20,17 +20,8 @@ BUILD = ROOT / "_build"
 
 def build(output: Path) -> None:
     """Run Jupyter Book; show what it said only if it failed."""
-    command = [
-        program("jupyter-book"),
-        "build",
-        ".",
-        "--all",
-        "-W",
-        "-n",
-        "--keep-going",
-        "--path-output",
-        output,
-    ]
+    options = ["--all", "-W", "-n", "--keep-going", "--path-output", output]
+    command = [program("jupyter-book"), "build", ".", *options]
     done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     report = plain(done.stdout)
     if done.returncode or not (output / "_build" / "html" / "index.html").exists():

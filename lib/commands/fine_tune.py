@@ -33,21 +33,9 @@ from lib.weights import save
 FEWEST_STEPS = 300
 OPTIONS: dict[str, Sequence[Row]] = {
     "o que aprender": (
-        (
-            "DADOS",
-            "data",
-            Path,
-            None,
-            "CSV com texto e rótulo, ou CoNLL-U com as classes das palavras",
-        ),
+        ("DADOS", "data", Path, None, "CSV com texto e rótulo, ou CoNLL-U com as classes das palavras"),
         ("--texto COLUNA", "text", str, None, "coluna do texto (padrão: texto, ou a 1ª de duas)"),
-        (
-            "--rotulo COLUNA",
-            "label",
-            str,
-            None,
-            "coluna do rótulo (padrão: rotulo, ou a 2ª de duas)",
-        ),
+        ("--rotulo COLUNA", "label", str, None, "coluna do rótulo (padrão: rotulo, ou a 2ª de duas)"),
         ("--teste ARQUIVO", "test", Path, None, "exemplos de prova (padrão: separar um quinto dos dados)"),
     ),
     "com que modelo": (OPTION, OUT, HALF),

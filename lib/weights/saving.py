@@ -65,11 +65,7 @@ def save(
     if tokenizer is not None and checks.instance("tokenizer", tokenizer, Tokenizer).size > config.vocab_size:
         told = f"{tokenizer.size} tokens, and the model knows {config.vocab_size}"
         raise ValueError(f"tokenizer must be the one that the model was trained with; it has {told}")
-    for name in (
-        CONFIG,
-        TOKENIZER,
-        TOKENIZER_CONFIG,
-    ):  # without a config.json, what is half-written is no model
+    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG):  # half-written, without the first, is no model
         (folder / name).unlink(missing_ok=True)
     write_atomically(folder / SAFE, as_bytes(tensors, {"format": "pt"}))
     if tokenizer is not None:
