@@ -23,9 +23,8 @@ def printed(id, figure):
 
 def head(id):
     """Q, K, V of the example."""
-    x, *projections = (
-        torch.tensor(example(id).inputs[n], dtype=torch.float64) for n in ("X", "W_Q", "W_K", "W_V")
-    )
+    given = example(id).inputs
+    x, *projections = (torch.tensor(given[n], dtype=torch.float64) for n in ("X", "W_Q", "W_K", "W_V"))
     return tuple(x @ w for w in projections)
 
 
@@ -258,8 +257,6 @@ def test_mermaid_refuses_the_diagrams_of_the_documents(page, book_url):
         assert "rror" in page.evaluate(DRAW, bad)
     painted = example("01.2").figures["relacoes_apagadas"].content
     styles = "\n".join(f"style {name} fill:#ddd" for name in painted)
-    boxes = [
-        page.evaluate(BOXES, text)
-        for text in (ten_arrows.format("0"), ten_arrows.format("0") + "\n" + styles)
-    ]
+    plain = ten_arrows.format("0")
+    boxes = [page.evaluate(BOXES, text) for text in (plain, f"{plain}\n{styles}")]
     assert boxes[1] - boxes[0] == len(painted), "each name that is painted and not drawn is a box of its own"

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from tests.refusals import refuses
 from tests.trust.sources import BOOK
 from tools.lab.myst import parse
-from tools.lab.notebooks import files, read_book
+from tools.lab.notebooks import CODE_FOLDED, files, read_book
 from tools.lab.numbers import KINDS, Cell, Numbers, Page
 from tools.lab.plain import Plain
 
@@ -141,9 +141,7 @@ def test_what_the_page_folds_is_folded():
     cells = {cell.id: cell for cell in student()[0]["01_masking.ipynb"].cells}
     tags = {id: set(cell.metadata.get("tags", ())) for id, cell in cells.items()}
     hidden = {id for id, cell in cells.items() if cell.metadata.get("jupyter", {}).get("source_hidden")}
-    assert hidden == {
-        id for id in tags if tags[id] & {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-    }
+    assert hidden == {id for id in tags if tags[id] & CODE_FOLDED}
     assert hidden and hidden < cells.keys()
 
 

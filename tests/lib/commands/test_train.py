@@ -249,9 +249,8 @@ def test_a_finished_run_is_made_longer_and_killed_meanwhile_ends_with_the_same_b
     longer, killed = (shutil.copytree(uninterrupted, tmp_path / name) for name in ("longer", "killed"))
     more = [*arguments, "--passos", str(STEPS + 30)]
     assert run(longer, *more) == 0
-    assert (
-        f"Prolongando o treino de {STEPS} para {STEPS + 30} passos." in longer.with_suffix(".out").read_text()
-    )
+    told = longer.with_suffix(".out").read_text()
+    assert f"Prolongando o treino de {STEPS} para {STEPS + 30} passos." in told
     steps = [r["step"] for r in read_log(longer / "log.jsonl") if "lr" in r]
     assert steps == list(range(1, STEPS + 31))
     assert run(killed, *more, die="half written") == -signal.SIGKILL
