@@ -128,14 +128,8 @@ def _counts(document: str) -> tuple[str | int, ...]:
     comparisons = _judged(document)
     verdicts = [v.verdict for c in comparisons for v in c.verdicts]
     agreeing = sum(c.verdict == AGREES for c in comparisons)
-    return (
-        document,
-        len(comparisons),
-        agreeing,
-        len(verdicts),
-        verdicts.count(AGREES),
-        len(statements(document)),
-    )
+    of_figures = len(verdicts), verdicts.count(AGREES)
+    return document, len(comparisons), agreeing, *of_figures, len(statements(document))
 
 
 def _example_text(c: Comparison) -> str:

@@ -53,13 +53,8 @@ class Lab:
 
 def launch(scratch: Path, folder: Folder, token: str) -> subprocess.Popen:
     """Start the server on a port that it chooses itself; it writes the address into its runtime folder."""
-    command = [
-        *server.command(folder),
-        "--no-browser",
-        "--ServerApp.ip=127.0.0.1",
-        "--ServerApp.port=0",
-        f"--IdentityProvider.token={token}",
-    ]
+    options = ["--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    command = [*server.command(folder), *options, f"--IdentityProvider.token={token}"]
     # Settings of the person who runs the tests must not leak in, nor the tests' settings out.
     private = {"JUPYTER_RUNTIME_DIR": str(scratch / "runtime"), "IPYTHONDIR": str(scratch / "ipython")}
     told = {name: value for name, value in server.environment(folder).items() if name not in LEAKS}
