@@ -187,12 +187,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--into", type=Path, default=ROOT)
     options = parser.parse_args(arguments)
     npm, node, into = find_program("npm"), find_program("node"), options.into.resolve()
+    every = read_manifest(options.manifest)
+    wanted = [each for each in every if Path(each["folder"]).is_relative_to(TESTS) == options.tests]
     with ThreadPoolExecutor(max_workers=4) as pool:
-        wanted = [
-            package
-            for package in read_manifest(options.manifest)
-            if Path(package["folder"]).is_relative_to(TESTS) == options.tests
-        ]
         list(pool.map(lambda package: fetch(package, npm, into), wanted))
     if options.tests:
         return

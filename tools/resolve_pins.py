@@ -219,9 +219,8 @@ def main(arguments: list[str] | None = None) -> int:
             step("asking for every Python and platform; the first answers take longest")
             combinations = check_all(uv, str(Path(folder) / "cache"))
         except CouldNotAsk as problem:
-            fail(
-                f"the package index was not reached ({problem}): connect to the network; nothing is written."
-            )
+            advice = "connect to the network; nothing is written"
+            fail(f"the package index was not reached ({problem}): {advice}.")
         keep(combinations, uv)
     print(table(combinations))
     broken = broken_promises(combinations)

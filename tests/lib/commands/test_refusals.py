@@ -62,15 +62,6 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_a_bad_table_is_refused_before_any_training(tmp_path, masked, kind, capsys):
-    content, sentence, *options = TABLES[kind]
-    path = tmp_path / "ruim.csv"
-    path.write_bytes(content)
-    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo", *options], sentence, capsys)
-    assert not (tmp_path / "novo").exists()
-
-
 TREEBANKS = {
     "empty": ("", "nenhuma frase"),
     "few": (TREEBANK[:200].rpartition("\n\n")[0], "frases anotadas"),
@@ -81,12 +72,17 @@ TREEBANKS = {
 }
 
 
-@pytest.mark.parametrize("kind", TREEBANKS)
-def test_a_bad_treebank_is_refused_before_any_training(tmp_path, masked, kind, capsys):
-    content, sentence = TREEBANKS[kind]
-    path = tmp_path / "ruim.conllu"
-    path.write_text(content, encoding="utf-8")
-    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo"], sentence, capsys)
+EXAMPLES = {f"{kind}, .csv": case for kind, case in TABLES.items()}
+EXAMPLES |= {f"{kind}, .conllu": (text.encode(), told) for kind, (text, told) in TREEBANKS.items()}
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_bad_examples_are_refused_before_any_training(tmp_path, masked, kind, capsys):
+    content, sentence, *options = EXAMPLES[kind]
+    path = tmp_path / f"ruim{kind.rpartition(' ')[2]}"
+    path.write_bytes(content)
+    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo", *options], sentence, capsys)
+    assert not (tmp_path / "novo").exists()
 
 
 def damage(name: str, content: bytes | None):
