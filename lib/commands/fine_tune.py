@@ -41,10 +41,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
     "com que modelo": (OPTION, OUT, HALF),
     "como treinar": (
         (
-            "--epocas N",
-            "epochs",
-            whole(1),
-            None,
+            *("--epocas N", "epochs", whole(1), None),
             f"passagens (padrão: as de {FEWEST_STEPS} passos, ao menos 3)",
         ),
         ("--lote N", "batch", whole(1), 16, "exemplos por passo"),
