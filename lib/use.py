@@ -141,12 +141,11 @@ def tag(model: FineTuned, tokenizer: Tokenizer, words: Sequence[str]) -> list[st
     names = _class_names(model, TokenHead, "train_tagger")
     checks.several("words", words, Sequence, "a list of words: text.split(), for instance")
     sentence = TaggedSentence("", "", tuple(words), (names[0],) * len(words))
-    examples = tagged([sentence], _tokenizer(tokenizer), names, model.encoder.config.max_length)
+    longest = model.encoder.config.max_length
+    examples = tagged([sentence], _tokenizer(tokenizer), names, longest)
     first = examples.target[0] != IGNORE_INDEX  # the first piece of each word
     if int(first.sum()) < len(words):
-        raise ValueError(
-            f"words must fit the model's {model.encoder.config.max_length} positions, got {len(words)}"
-        )
+        raise ValueError(f"words must fit the model's {longest} positions, got {len(words)}")
     return [names[i] for i in predict(model, examples)[0, first].tolist()]
 
 

@@ -54,9 +54,8 @@ BY_HAND = [
 
 def made_up(position: int, lengths: tuple[int, ...], k: int = 0):
     """A question whose right choice stands at `position`; the choices have the given lengths."""
-    choices = [
-        (right if j == position else wrong)(chr(97 + j) * n, "porque sim") for j, n in enumerate(lengths)
-    ]
+    texts = [chr(97 + j) * n for j, n in enumerate(lengths)]
+    choices = [(right if j == position else wrong)(text, "porque sim") for j, text in enumerate(texts)]
     return Question(f"Pergunta {k}?", tuple(choices), "Seção")
 
 
