@@ -12,6 +12,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from string import punctuation
 from typing import NamedTuple
 
@@ -79,21 +80,15 @@ def fill_mask(model: MaskedLM, tokenizer: Tokenizer, text: str, top: int = 5) ->
         raise TypeError(f"model must have an MLM head to fill a mask, {told}")
     _in_evaluation(model)
     vocabulary = _tokenizer(tokenizer).vocabulary
-    ids, _ = _row(
-        model,
-        tokenizer,
-        checks.instance("text", text, str).replace("[MASK]", vocabulary.special_tokens[MASK]),
-    )
+    shown = checks.instance("text", text, str).replace("[MASK]", vocabulary.special_tokens[MASK])
+    ids, _ = _row(model, tokenizer, shown)
     gaps = (ids[0] == vocabulary.mask_id).nonzero().flatten()
     if not len(gaps):
         raise ValueError(
             f'text must hold [MASK] where a word is missing, as in "a [MASK] madura"; got {text!r}'
         )
-    best = (
-        model(ids)[0, gaps, : len(vocabulary)]
-        .softmax(-1)
-        .topk(min(checks.integer("top", top, 1), len(vocabulary)))
-    )
+    p = model(ids)[0, gaps, : len(vocabulary)].softmax(-1)  # (gaps, V)
+    best = p.topk(min(checks.integer("top", top, 1), len(vocabulary)))
     return [
         [Guess(tokenizer.decode([i], skip_special=False).strip(), p) for i, p in zip(*row, strict=True)]
         for row in zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -124,15 +119,11 @@ def train_tagger(
     checks.several("sentences", sentences, Sequence, "a list of lists of words")
     checks.several("tags", tags, Sequence, "a list of lists of tags")
     if len(sentences) != len(tags) or any(len(w) != len(t) for w, t in zip(sentences, tags, strict=True)):
-        raise ValueError(
-            "tags must be one per word: as many lists as sentences, each as long as its sentence"
-        )
-    names, _ = _numbered(
-        "words", [w for words in sentences for w in words], [t for some in tags for t in some]
-    )
-    pairs = [
-        TaggedSentence("", "", tuple(w), tuple(map(str, t))) for w, t in zip(sentences, tags, strict=True)
-    ]
+        told = "as many lists as sentences, each as long as its sentence"
+        raise ValueError(f"tags must be one per word: {told}")
+    names, _ = _numbered("words", [*chain(*sentences)], [*chain(*tags)])
+    both = zip(sentences, tags, strict=True)
+    pairs = [TaggedSentence("", "", tuple(words), tuple(map(str, named))) for words, named in both]
     examples = tagged(pairs, _tokenizer(tokenizer), names, _encoder(model).config.max_length)
     return _fine_tuned(model, TokenHead, names, examples, options)
 
@@ -150,12 +141,11 @@ def tag(model: FineTuned, tokenizer: Tokenizer, words: Sequence[str]) -> list[st
     names = _class_names(model, TokenHead, "train_tagger")
     checks.several("words", words, Sequence, "a list of words: text.split(), for instance")
     sentence = TaggedSentence("", "", tuple(words), (names[0],) * len(words))
-    examples = tagged([sentence], _tokenizer(tokenizer), names, model.encoder.config.max_length)
+    longest = model.encoder.config.max_length
+    examples = tagged([sentence], _tokenizer(tokenizer), names, longest)
     first = examples.target[0] != IGNORE_INDEX  # the first piece of each word
     if int(first.sum()) < len(words):
-        raise ValueError(
-            f"words must fit the model's {model.encoder.config.max_length} positions, got {len(words)}"
-        )
+        raise ValueError(f"words must fit the model's {longest} positions, got {len(words)}")
     return [names[i] for i in predict(model, examples)[0, first].tolist()]
 
 
@@ -185,10 +175,8 @@ def _row(
 ) -> tuple[Tensor, Tensor | None]:
     """The ids of one text or pair, (1, N), and for a pair its segments."""
     encoder, encoding = _encoder(model), _tokenizer(tokenizer).encode(text, pair)
-    segments = (
-        torch.tensor([encoding.segment_ids]) if pair is not None and encoder.config.segments > 1 else None
-    )
-    return torch.tensor([encoding.ids]), segments
+    two = pair is not None and encoder.config.segments > 1
+    return torch.tensor([encoding.ids]), torch.tensor([encoding.segment_ids]) if two else None
 
 
 def _rows(model: Model, tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedBatch:

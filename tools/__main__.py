@@ -183,13 +183,8 @@ def check():
 @command(VENDOR, PAGE_MODEL, FOR_TESTS)
 def quick(*arguments):
     """the quick tests alone"""
-    selection = (
-        "tests",
-        "-m",
-        "not browser and not book and not slow and not exhaustive",
-        "--hypothesis-profile=quick",
-    )
-    pytest(*selection, *arguments, jobs="2")
+    marks = "not browser and not book and not slow and not exhaustive"
+    pytest("tests", "-m", marks, "--hypothesis-profile=quick", *arguments, jobs="2")
 
 
 @command(VENDOR, PAGE_MODEL, FOR_TESTS)

@@ -3,7 +3,6 @@
 Usage: .venv/bin/python -m tools.blank_project [--into FOLDER]
 """
 
-import argparse
 from pathlib import Path
 
 import nbformat
@@ -11,7 +10,7 @@ import nbformat
 from lib.exercises.answers import INVITATION
 from lib.exercises.project import criteria
 from lib.files import write_atomically
-from tools.console import ROOT, fail, step
+from tools.console import ROOT, arguments_of, fail, step
 
 PAGE = ROOT / "book" / "06_project.ipynb"
 EXAMPLE = "-exemplo"  # how the ids of cells end that tell of the example's results
@@ -42,9 +41,7 @@ def write_blank(folder: Path) -> Path:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments_of(__doc__)
     parser.add_argument("--into", type=Path, default=Path("meu_projeto"))
     try:
         step(f"{write_blank(parser.parse_args(arguments).into)}")

@@ -20,17 +20,8 @@ BUILD = ROOT / "_build"
 
 def build(output: Path) -> None:
     """Run Jupyter Book; show what it said only if it failed."""
-    command = [
-        program("jupyter-book"),
-        "build",
-        ".",
-        "--all",
-        "-W",
-        "-n",
-        "--keep-going",
-        "--path-output",
-        output,
-    ]
+    options = ["--all", "-W", "-n", "--keep-going", "--path-output", output]
+    command = [program("jupyter-book"), "build", ".", *options]
     done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     report = plain(done.stdout)
     if done.returncode or not (output / "_build" / "html" / "index.html").exists():
@@ -43,9 +34,8 @@ def differences(one: Path, other: Path) -> list[str]:
     """The files that two folders do not both have with the same bytes."""
 
     def files(folder: Path) -> dict[str, bytes]:
-        return {
-            str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-        }
+        found = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
     a, b = files(one), files(other)
     return sorted(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))

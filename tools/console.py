@@ -3,6 +3,7 @@
 It also runs before the virtual environment exists, so it uses the standard library only.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -19,6 +20,12 @@ def step(text):
 def plain(text):
     """Text without the colours that other programs put in it."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def arguments_of(description):
+    """A parser of what follows a command, whose help is the description as it is written."""
+    layout = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(description=description, formatter_class=layout)
 
 
 def fail(sentence) -> NoReturn:

@@ -6,7 +6,6 @@ Each answer is right, untouched, or right but for one small change; the same at 
 the students are called estudante-001 and so on.
 """
 
-import argparse
 import inspect
 import random
 from pathlib import Path
@@ -17,7 +16,7 @@ from nbformat.v4 import new_notebook
 from lib.exercises.catalogue import CHAPTERS, CODE, NUMBER, Exercise, exercises
 from lib.exercises.student import checker_of
 from lib.files import write_atomically
-from tools.console import step
+from tools.console import arguments_of, step
 from tools.insert_exercises import FILES, cells, prefix
 from tools.student import without_solutions
 
@@ -51,9 +50,7 @@ def filled(chapter: int, draw: random.Random) -> nbformat.NotebookNode:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments_of(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--students", type=int, default=12)
     parser.add_argument("--chapters", type=int, nargs="+", choices=CHAPTERS, default=(1, 2))

@@ -44,12 +44,9 @@ ICONS = [
 ]
 # What a formula may hold: letters (accents, Greek, italic, calligraphic, blackboard), operators, arrows,
 # brackets. tests/book/test_formulas.py notices a formula that needs more.
-SYMBOLS = (
-    "20-7E,A0-FF,131,237,2C6-2DD,300-338,391-3F5,2010-2044,2057,20D7,2100-214F,2190-21FF,2200-22FF,2308-230B"
-)
-SYMBOLS += (
-    ",239B-23AE,23B4-23E1,27E6-27EF,2A00-2A0F,2A7D-2A7E,1D434-1D467,1D49C-1D4CF,1D538-1D56B,1D6A4-1D6E1"
-)
+SYMBOLS = "20-7E,A0-FF,131,237,2C6-2DD,300-338,391-3F5,2010-2044,2057,20D7,2100-214F,2190-21FF,2200-22FF,"
+SYMBOLS += "2308-230B,239B-23AE,23B4-23E1,27E6-27EF,2A00-2A0F,2A7D-2A7E,"
+SYMBOLS += "1D434-1D467,1D49C-1D4CF,1D538-1D56B,1D6A4-1D6E1"
 
 
 def find_program(name: str) -> str:
@@ -187,12 +184,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--into", type=Path, default=ROOT)
     options = parser.parse_args(arguments)
     npm, node, into = find_program("npm"), find_program("node"), options.into.resolve()
+    every = read_manifest(options.manifest)
+    wanted = [each for each in every if Path(each["folder"]).is_relative_to(TESTS) == options.tests]
     with ThreadPoolExecutor(max_workers=4) as pool:
-        wanted = [
-            package
-            for package in read_manifest(options.manifest)
-            if Path(package["folder"]).is_relative_to(TESTS) == options.tests
-        ]
         list(pool.map(lambda package: fetch(package, npm, into), wanted))
     if options.tests:
         return

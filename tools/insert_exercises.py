@@ -8,7 +8,6 @@ whose source did not change. Running it twice changes nothing. Then execute the 
 With --check nothing is written: the exit code says whether everything is up to date.
 """
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -21,7 +20,7 @@ from lib.exercises.answers import INVITATION
 from lib.exercises.catalogue import CODE, FORMS, NUMBER, OPEN, Exercise, exercises, finish_line
 from lib.exercises.workshop import PARTS
 from lib.files import write_atomically
-from tools.console import ROOT, fail, step
+from tools.console import ROOT, arguments_of, fail, step
 
 BOOK = ROOT / "book"
 TEACHERS = BOOK / "teachers.md"
@@ -182,9 +181,7 @@ def teachers_text(page: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments_of(__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, default=[*FILES.values()])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args(arguments)

@@ -28,10 +28,8 @@ PAPER = {
     "print_background": True,
     "margin": {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"},
 }
-TALL: ViewportSize = {
-    "width": 1000,
-    "height": 30_000,
-}  # all of a page is in sight: what waits to be looked at is drawn
+# All of a page is in sight: what waits to be looked at is drawn.
+TALL: ViewportSize = {"width": 1000, "height": 30_000}
 STYLE = """
 .bd-header, .bd-header-article, .bd-sidebar, .bd-sidebar-primary, .bd-sidebar-secondary, .bd-footer,
 .skip-link, .pst-skip-link, .pst-async-banner-revealer, .prev-next-footer, .bd-footer-content,
@@ -118,9 +116,8 @@ def write(into: Path) -> int:
     """Print the book; returns how many sheets it has."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     with sync_playwright() as playwright, serving(BUILT) as base:
-        sandbox = (
-            [] if os.name == "nt" or os.geteuid() else ["--no-sandbox"]
-        )  # Chromium's, which root cannot have
+        # Chromium's own sandbox root cannot have.
+        sandbox = [] if os.name == "nt" or os.geteuid() else ["--no-sandbox"]
         browser = playwright.chromium.launch(executable_path=find_browser.ensure(), args=sandbox)
         page = browser.new_page(viewport=TALL, color_scheme="light", reduced_motion="reduce", locale="pt-BR")
         page.set_default_timeout(WAIT_MS)

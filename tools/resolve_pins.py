@@ -122,9 +122,8 @@ def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
         return [str(problem)]
     found = {f"{name}=={package['version']}" for name, package in needed.items()}
     unpinned = [f"{each} is needed and not pinned" for each in sorted(found - target.held([*pins, *gpu]))]
-    return unpinned + [
-        f"{name} has no wheel" for name, package in needed.items() if not package.get("wheels")
-    ]
+    without = (name for name, package in needed.items() if not package.get("wheels"))
+    return unpinned + [f"{name} has no wheel" for name in without]
 
 
 def check_data(data: list[str], target: Target) -> list[str]:
@@ -220,9 +219,8 @@ def main(arguments: list[str] | None = None) -> int:
             step("asking for every Python and platform; the first answers take longest")
             combinations = check_all(uv, str(Path(folder) / "cache"))
         except CouldNotAsk as problem:
-            fail(
-                f"the package index was not reached ({problem}): connect to the network; nothing is written."
-            )
+            advice = "connect to the network; nothing is written"
+            fail(f"the package index was not reached ({problem}): {advice}.")
         keep(combinations, uv)
     print(table(combinations))
     broken = broken_promises(combinations)

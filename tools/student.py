@@ -7,7 +7,6 @@ stored outputs stay, so that the notebooks pass nbval. Of `lib` the solutions go
 itself compares with.
 """
 
-import argparse
 import ast
 import re
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 import nbformat
 
 from tools.blank_project import PAGE, blank
-from tools.console import ROOT, fail, step
+from tools.console import ROOT, arguments_of, fail, step
 from tools.insert_exercises import FILES, prefix
 from tools.lab.folder import Folder
 from tools.lab.notebooks import files, read_book
@@ -88,9 +87,7 @@ def _is_of_solutions(node: ast.stmt) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments_of(__doc__)
     parser.add_argument("--into", type=Path, default=ROOT / "_build" / "student")
     folder = parser.parse_args(arguments).into
     folder.mkdir(parents=True, exist_ok=True)

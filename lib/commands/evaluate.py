@@ -20,11 +20,7 @@ from lib.vocabulary import PAD
 
 BATCH = 64
 OPTIONS: dict[str, Sequence[Row]] = {
-    "o que medir": (
-        TEXTS,
-        GRAMMAR,
-        OPTION,
-    ),
+    "o que medir": (TEXTS, GRAMMAR, OPTION),
     "como medir": (
         ("--lotes N", "batches", whole(1), 16, f"lotes de {BATCH} sequências para a perda, no máximo"),
         ("--frases N", "sentences", whole(1), 64, "sequências para a pseudoperplexidade, no máximo"),

@@ -113,9 +113,9 @@ def read_treebank(path: Path) -> list[TaggedSentence]:
     return sentences
 
 
-def split_by_class(examples: list[Example], seed: int = 0) -> tuple[list[Example], list[Example]]:
+def split_by_class(examples: list[Example]) -> tuple[list[Example], list[Example]]:
     """A part to learn from and a fifth to be examined on, with the same share of each class."""
-    order = torch.randperm(len(examples), generator=generator(seed, "split")).tolist()
+    order = torch.randperm(len(examples), generator=generator(0, "split")).tolist()
     total, taken = Counter(e.label for e in examples), Counter()
     examined = set()
     for i in order:
@@ -127,14 +127,14 @@ def split_by_class(examples: list[Example], seed: int = 0) -> tuple[list[Example
 
 
 def split_by_document(
-    sentences: list[TaggedSentence], seed: int = 0
+    sentences: list[TaggedSentence],
 ) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
     """A part to learn from and about a fifth to be examined on, by document where documents are named."""
     names = [sentence.document or str(i) for i, sentence in enumerate(sentences)]
     if len(set(names)) * EXAMINED < 1:
         names = [str(i) for i in range(len(sentences))]
     documents = sorted(set(names))
-    order = torch.randperm(len(documents), generator=generator(seed, "split")).tolist()
+    order = torch.randperm(len(documents), generator=generator(0, "split")).tolist()
     examined = {documents[i] for i in order[: max(1, round(EXAMINED * len(documents)))]}
     named = list(zip(sentences, names, strict=True))
     return [s for s, n in named if n not in examined], [s for s, n in named if n in examined]

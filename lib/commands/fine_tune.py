@@ -33,30 +33,15 @@ from lib.weights import save
 FEWEST_STEPS = 300
 OPTIONS: dict[str, Sequence[Row]] = {
     "o que aprender": (
-        (
-            "DADOS",
-            "data",
-            Path,
-            None,
-            "CSV com texto e rótulo, ou CoNLL-U com as classes das palavras",
-        ),
+        ("DADOS", "data", Path, None, "CSV com texto e rótulo, ou CoNLL-U com as classes das palavras"),
         ("--texto COLUNA", "text", str, None, "coluna do texto (padrão: texto, ou a 1ª de duas)"),
-        (
-            "--rotulo COLUNA",
-            "label",
-            str,
-            None,
-            "coluna do rótulo (padrão: rotulo, ou a 2ª de duas)",
-        ),
+        ("--rotulo COLUNA", "label", str, None, "coluna do rótulo (padrão: rotulo, ou a 2ª de duas)"),
         ("--teste ARQUIVO", "test", Path, None, "exemplos de prova (padrão: separar um quinto dos dados)"),
     ),
     "com que modelo": (OPTION, OUT, HALF),
     "como treinar": (
         (
-            "--epocas N",
-            "epochs",
-            whole(1),
-            None,
+            *("--epocas N", "epochs", whole(1), None),
             f"passagens (padrão: as de {FEWEST_STEPS} passos, ao menos 3)",
         ),
         ("--lote N", "batch", whole(1), 16, "exemplos por passo"),
@@ -151,23 +136,20 @@ def tagging(options: argparse.Namespace, opened: Opened) -> Task:
         raise Refusal(f"nenhuma frase da prova cabe nos {longest + 2} tokens que o modelo lê.")
     labels, truth = ([tag for sentence in part for tag in sentence.tags] for part in (training, examined))
     require_classes(options.data, labels, "etiqueta")
-    told = [
-        f"{len(training)} frases para estudar e {len(examined)} para a prova; {len({*labels})} etiquetas."
-    ]
+    words, tags = [s.words for s in training], [s.tags for s in training]
+    counted = f"{len(training)} frases para estudar e {len(examined)} para a prova"
+    told = [f"{counted}; {len({*labels})} etiquetas.", *unread([str(s) for s in training], opened)]
     return Task(
         "token-classification",
         len(training),
-        partial(
-            *(train_tagger, opened.model, tokenizer),
-            *([s.words for s in training], [s.tags for s in training]),
-        ),
+        partial(train_tagger, opened.model, tokenizer, words, tags),
         lambda model: [t for sentence in examined for t in tag(model, tokenizer, sentence.words)],
         truth,
         {
             "a etiqueta mais comum": baselines.majority(labels, truth),
             "a mais comum da palavra": most_frequent_tag(training, examined),
         },
-        told + unread([str(sentence) for sentence in training], opened),
+        told,
     )
 
 

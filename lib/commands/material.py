@@ -47,9 +47,8 @@ def material(options: argparse.Namespace, start: Opened | None = None) -> Materi
         require_pairs(documents, out)
     tokenizer = start.tokenizer if start else tokenizer_of(options, [s for d in documents for s in d])
     if options.units != "tokens" and not tokenizer.vocabulary.continues.any():
-        raise Refusal(
-            f"--ocultar {options.units} precisa de um tokenizador WordPiece, que marca as partes com ##."
-        )
+        told = "precisa de um tokenizador WordPiece, que marca as partes com ##"
+        raise Refusal(f"--ocultar {options.units} {told}.")
     longest = min(options.max_length, start.config.max_length) if start else options.max_length
     source = source_of(documents, tokenizer, options.batch, options.seed, longest)
     positions = longest_pair(source) if pairs else source.blocks.shape[1]

@@ -83,15 +83,10 @@ def open_model(folder: Path) -> Opened:
         told = next(known, "o config.json ou os pesos não são os de um BERT")
         raise Refusal(f"o modelo de {folder} não pode ser usado: {told}.") from None
     if tokenizer is None:
-        old = next((name for name in OLDER if (folder / name).is_file()), None)
-        told = (
-            ""
-            if old is None
-            else (
-                f"; o {old} dela, de um formato mais antigo, vira um com transformers: "
-                f"AutoTokenizer.from_pretrained({str(folder)!r}).save_pretrained({str(folder)!r})"
-            )
-        )
+        told = ""
+        if old := next((name for name in OLDER if (folder / name).is_file()), None):
+            told = f"; o {old} dela, de um formato mais antigo, vira um com transformers: "
+            told += f"AutoTokenizer.from_pretrained({str(folder)!r}).save_pretrained({str(folder)!r})"
         raise Refusal(f"a pasta {folder} não tem tokenizador (tokenizer.json ou vocab.txt){told}.")
     return Opened(folder, model, tokenizer)
 

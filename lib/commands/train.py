@@ -101,10 +101,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
     "como executar": (
         ("--pasta PASTA", "folder", Path, None, f"pasta do treino (padrão: em {RUNS}, uma por configuração)"),
         (
-            "--avaliar-a-cada N",
-            "evaluate_every",
-            whole(1),
-            None,
+            *("--avaliar-a-cada N", "evaluate_every", whole(1), None),
             "passos entre avaliações (padrão: 1/10 de todos)",
         ),
         ("--lotes-de-avaliacao N", "evaluate_batches", whole(1), 8, "lotes por avaliação"),

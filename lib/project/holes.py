@@ -39,10 +39,10 @@ class Filled(NamedTuple):
 
 
 @torch.no_grad()
-def fill_each(model: MaskedLM, rows: Rows, mask_id: int, progress: str | None = None) -> Filled:
+def fill_each(model: MaskedLM, rows: Rows, mask_id: int) -> Filled:
     """Hide each token of the rows by turns, [CLS] and [SEP] excepted, and ask the model for it."""
     answers = []
-    for row in track(rows, progress or "", shown=progress is not None):
+    for row in rows:
         ids = torch.tensor(row)
         hole = torch.eye(len(row), dtype=torch.bool)[1:-1]  # (N - 2, N), one row for each question
         asked = ids.expand(hole.shape).masked_fill(hole, mask_id)

@@ -78,7 +78,7 @@ class Task(ABC):
         """The items as the model reads them."""
 
     @abstractmethod
-    def shuffled(self, seed: int = 0) -> "Task":
+    def shuffled(self) -> "Task":
         """The same task, with the words of each text of the examination in another order."""
 
     @torch.no_grad()
@@ -122,9 +122,9 @@ class Tagging(Task):
     def examination(self, model: FineTuned, tokenizer: Tokenizer) -> Labelled:
         return tagged(self.exam, tokenizer, model.labels or (), model.encoder.config.max_length)
 
-    def shuffled(self, seed: int = 0) -> Task:
+    def shuffled(self) -> Task:
         exam = []
-        for sentence, order in zip(self.exam, orders([len(s.words) for s in self.exam], seed), strict=True):
+        for sentence, order in zip(self.exam, orders([len(s.words) for s in self.exam]), strict=True):
             words, tags = (tuple(x[i] for i in order) for x in (sentence.words, sentence.tags))
             exam.append(replace(sentence, words=words, tags=tags))
         return Tagging(self.lessons, exam)
@@ -158,9 +158,9 @@ class Classification(Task):
         rows = tokenizer.encode_batch(self.items, max_length=model.encoder.config.max_length)
         return Labelled(rows.ids, rows.attention_mask, torch.zeros(len(rows.ids), dtype=torch.long))
 
-    def shuffled(self, seed: int = 0) -> Task:
+    def shuffled(self) -> Task:
         exam = []
-        for example, order in zip(self.exam, orders(self.lengths, seed), strict=True):
+        for example, order in zip(self.exam, orders(self.lengths), strict=True):
             words = example.text.split()
             exam.append(example._replace(text=" ".join(words[i] for i in order)))
         return Classification(self.lessons, exam)
@@ -187,9 +187,9 @@ def read_task(
     return Classification(lessons, exam)
 
 
-def orders(lengths: Sequence[int], seed: int) -> Iterator[list[int]]:
+def orders(lengths: Sequence[int]) -> Iterator[list[int]]:
     """A new order for so many words, for each of the texts."""
-    g = generator(seed, "shuffle")
+    g = generator(0, "shuffle")
     for length in lengths:
         yield torch.randperm(length, generator=g).tolist()
 

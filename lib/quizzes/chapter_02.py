@@ -21,9 +21,8 @@ def renormalised_weight() -> Figures:
 
 def share_of_mask() -> Figures:
     rate, mask = 0.4, BERT_CHANNEL.mask  # not BERT's rate: its answer stands in the chapter
-    return dict(
-        masked=rate * mask, of_the_selected=mask, selected=rate, changed=rate * (1 - BERT_CHANNEL.keep)
-    )
+    changed = rate * (1 - BERT_CHANNEL.keep)
+    return dict(masked=rate * mask, of_the_selected=mask, selected=rate, changed=changed)
 
 
 def two_draws() -> Figures:

@@ -11,16 +11,5 @@ from lib.sources.comparison import AGREES, CORRECTED, compare
 from lib.sources.errata import figures, items, overview, statements
 from lib.sources.recompute import judge, recompute
 
-__all__ = [
-    "AGREES",
-    "CORRECTED",
-    "compare",
-    "example",
-    "example_ids",
-    "figures",
-    "items",
-    "judge",
-    "overview",
-    "recompute",
-    "statements",
-]
+__all__ = ["AGREES", "CORRECTED", "compare", "example", "example_ids", "judge", "recompute"]
+__all__ += ["figures", "items", "overview", "statements"]

@@ -45,9 +45,8 @@ class Verdict:
 
     def _summary(self) -> str:
         if self.differs is None:
-            document, computed = (
-                " × ".join(map(str, _lengths(c))) for c in (self.figure.content, self.computed)
-            )
+            sides = (self.figure.content, self.computed)
+            document, computed = (" × ".join(map(str, _lengths(side))) for side in sides)
             noun = "valor" if document == "1" else "valores"
             return f"{document} {noun} no documento, {computed} no cálculo: {CORRECTED}"
         if not any(self.differs):

@@ -5,6 +5,7 @@ here is typed: verdicts come from `judge`, statements from `data/statements_*.to
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from html import escape
@@ -91,26 +92,19 @@ def overview() -> View:
     names = ("documento", "exemplos", "conferem", "figuras", "conferem", "afirmações corrigidas")
     rows = [_counts(document) for document in _statements()]
     lines = [", ".join(f"{name} {n}" for name, n in zip(names, row, strict=True)) for row in rows]
-    cells = [
-        f'<td><a href="#errata-{id}">{id}</a></td>' + "".join(f"<td>{n}</td>" for n in counts)
-        for id, *counts in rows
-    ]
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
-    return View(
-        "\n".join(lines), f'<table class="errata-counts"><thead><tr>{head}</tr></thead>{body}</table>'
-    )
+    head, body = _head(names), ""
+    for id, *counts in rows:
+        cells = "".join(f"<td>{n}</td>" for n in counts)
+        body += f'<tr><td><a href="#errata-{id}">{id}</a></td>{cells}</tr>'
+    return View("\n".join(lines), f'<table class="errata-counts">{head}{body}</table>')
 
 
 def items(document: str) -> View:
     """The table of `document` ("01"): a row for each example and each corrected statement."""
     comparisons, entries = _judged(document), statements(document)
-    head = "".join(f'<th scope="col">{title}</th>' for title in HEADINGS)
-    rows = [*map(_example_row, comparisons), *map(_statement_row, entries)]
+    rows = "".join([*map(_example_row, comparisons), *map(_statement_row, entries)])
     text = [*map(_example_line, comparisons), *map(_statement_text, entries)]
-    table = (
-        f'<table class="errata">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(rows)}</tbody>\n</table>'
-    )
+    table = f'<table class="errata">\n{_head(HEADINGS)}\n<tbody>\n{rows}</tbody>\n</table>'
     return View("\n".join(text), table)
 
 
@@ -122,6 +116,10 @@ def figures(document: str) -> View:
     return View("\n\n".join(map(_example_text, comparisons)), "\n".join(map(_example_details, comparisons)))
 
 
+def _head(names: Sequence[str]) -> str:
+    return "<thead><tr>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr></thead>"
+
+
 def _judged(document: str) -> list[Comparison]:
     return [judge(id) for id in example_ids() if id.startswith(f"{document}.")]
 
@@ -130,14 +128,8 @@ def _counts(document: str) -> tuple[str | int, ...]:
     comparisons = _judged(document)
     verdicts = [v.verdict for c in comparisons for v in c.verdicts]
     agreeing = sum(c.verdict == AGREES for c in comparisons)
-    return (
-        document,
-        len(comparisons),
-        agreeing,
-        len(verdicts),
-        verdicts.count(AGREES),
-        len(statements(document)),
-    )
+    of_figures = len(verdicts), verdicts.count(AGREES)
+    return document, len(comparisons), agreeing, *of_figures, len(statements(document))
 
 
 def _example_text(c: Comparison) -> str:
@@ -179,9 +171,8 @@ def _row(id: str, name: str, where: str, printed: str, right: str) -> str:
     anchor = f"errata-{id.replace('.', '-')}"
     head = f'<th scope="row"><a href="#{anchor}">{id}</a> {name}<br><small>{escape(where)}</small></th>'
     cells = zip(HEADINGS[1:], (printed, right), strict=True)
-    return (
-        f'<tr id="{anchor}">{head}' + "".join(f'<td data-label="{t}">{x}</td>' for t, x in cells) + "</tr>\n"
-    )
+    row = "".join(f'<td data-label="{title}">{text}</td>' for title, text in cells)
+    return f'<tr id="{anchor}">{head}{row}</tr>\n'
 
 
 def _example_row(c: Comparison) -> str:

@@ -65,11 +65,7 @@ def save(
     if tokenizer is not None and checks.instance("tokenizer", tokenizer, Tokenizer).size > config.vocab_size:
         told = f"{tokenizer.size} tokens, and the model knows {config.vocab_size}"
         raise ValueError(f"tokenizer must be the one that the model was trained with; it has {told}")
-    for name in (
-        CONFIG,
-        TOKENIZER,
-        TOKENIZER_CONFIG,
-    ):  # without a config.json, what is half-written is no model
+    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG):  # half-written, without the first, is no model
         (folder / name).unlink(missing_ok=True)
     write_atomically(folder / SAFE, as_bytes(tensors, {"format": "pt"}))
     if tokenizer is not None:
@@ -92,9 +88,8 @@ def exported(model: Model, dtype: torch.dtype = torch.float32) -> tuple[dict[str
         theirs = translated(ours, names)
         under = "" if kind == BARE or theirs.startswith(HEAD_NAMES) else family.prefix
         tensor = checks.finite(tensor.detach().to(dtype), f"the numbers of {ours} in {dtype}")
-        tensors[under + theirs] = (
-            moved(tensor, config) if "embeddings.position" in ours else tensor.contiguous()
-        )
+        tensor = moved(tensor, config) if "embeddings.position" in ours else tensor.contiguous()
+        tensors[under + theirs] = tensor
     given = {theirs: getattr(config, ours) for ours, theirs in family.settings.items()}
     # What only BERT has a class for is a masked model elsewhere, with a layer more.
     title = family.title + (MASKED if kind == PAIRS and model_type != "bert" else kind)
@@ -129,9 +124,8 @@ def kind_of(model: Model) -> str:
         return MODELS[type(model)]
     if not isinstance(model, FineTuned):
         known = ", ".join(kind.__name__ for kind in (*MODELS, FineTuned))
-        raise TypeError(
-            f"model must be one of {known}, got {type(model).__name__}: of an objective, its .model"
-        )
+        told = f"got {type(model).__name__}: of an objective, its .model"
+        raise TypeError(f"model must be one of {known}, {told}")
     if type(model.head) not in HEADS:
         raise ValueError(
             f"{type(model.head).__name__} has no place in transformers: save the encoder alone, "
@@ -150,9 +144,8 @@ def model_type_of(config: Config) -> str:
     if not config.pre_norm:
         return "roberta" if config.count_real_positions else "bert"
     if config.pad_id is None:
-        raise ValueError(
-            "config.pad_id must be set to save a pre-norm model: its positions count from [PAD] on"
-        )
+        why = "its positions count from [PAD] on"
+        raise ValueError(f"config.pad_id must be set to save a pre-norm model: {why}")
     return "roberta-prelayernorm"
 
 

@@ -96,9 +96,8 @@ def test_a_wide_formula_scrolls_in_its_own_box_by_keyboard(new_page, book_url):
     wide = page.locator("#equation-eq-ce-kl .formula")
     assert wide.evaluate("box => box.scrollWidth > box.clientWidth")
     expect(wide).to_have_attribute("tabindex", "0")
-    assert wide.evaluate("box => getComputedStyle(box).backgroundImage").count("gradient") == 4, (
-        "a shade at the edge"
-    )
+    ground = wide.evaluate("box => getComputedStyle(box).backgroundImage")
+    assert ground.count("gradient") == 4, "a shade at the edge"
     assert wide.evaluate("box => document.fonts.check('16px \"Course Math\"')")
     wide.focus()
     page.keyboard.press("ArrowRight")

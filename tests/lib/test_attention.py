@@ -14,12 +14,12 @@ from tests.refusals import refuses
 SIZES = st.integers(1, 12)
 
 
-def qkv(seed, n=5, d=4, batch=(2, 3), dtype=torch.float64):
-    return normal(seed, 3, *batch, n, d).to(dtype).unbind(0)
+def qkv(seed, n=5):
+    return normal(seed, 3, 2, 3, n, 4).unbind(0)
 
 
-def some_mask(seed, n, keep=0.6):
-    mask = torch.rand(n, n, generator=seeded(seed)) < keep
+def some_mask(seed, n):
+    mask = torch.rand(n, n, generator=seeded(seed)) < 0.6
     mask[0, 0] = True
     return mask
 

@@ -27,8 +27,8 @@ def build(config: Config = SMALL, seed: int = 0, dtype: torch.dtype = torch.floa
     return encoder.to(dtype)
 
 
-def random_ids(b: int, n: int, seed: int, vocab_size: int = 29) -> torch.Tensor:
-    return torch.randint(1, vocab_size, (b, n), generator=seeded(seed))
+def random_ids(b: int, n: int, seed: int) -> torch.Tensor:
+    return torch.randint(1, SMALL.vocab_size, (b, n), generator=seeded(seed))
 
 
 @pytest.mark.guards("02.s4", "03.s15", "05.s3", "05.s4", "05.s13")
@@ -211,6 +211,4 @@ test_what_cannot_work_says_what_to_change = refuses(
     (lambda: nan_within()(IDS), "NaN or infinity"),
     (lambda: build().pooler(torch.zeros(2, 0, 12, dtype=torch.float64)), "at least one token"),
 )
-test_a_mask_of_integers_is_refused = refuses(
-    (lambda: build()(IDS, IDS), "mask must be boolean"), error=TypeError
-)
+test_integers_are_no_mask = refuses((lambda: build()(IDS, IDS), "mask must be boolean"), error=TypeError)

@@ -11,17 +11,6 @@ from hypothesis import strategies as st
 from lib import heads
 from lib.attention import padding_mask
 from lib.encoder import Config, Encoder
-from lib.heads import (
-    CausalLM,
-    FineTuned,
-    MaskedLM,
-    NSPHead,
-    PairHead,
-    SequenceHead,
-    SpanHead,
-    TokenHead,
-    WordHead,
-)
 from lib.parameters import count
 from lib.weights import encoder_from
 from tests.randomness import seeded
@@ -39,7 +28,7 @@ def pair(kind: type, head: type, **options):
     mine = head(encoder.config, options["num_labels"]) if "num_labels" in options else head(encoder.config)
     layer = next(m for name, m in model.named_modules() if name in LAYERS)
     mine.W.load_state_dict(layer.state_dict())
-    return FineTuned(encoder, mine).eval(), model
+    return heads.FineTuned(encoder, mine).eval(), model
 
 
 LAYERS = ("classifier", "qa_outputs", "cls.seq_relationship")
@@ -49,11 +38,11 @@ LAYERS = ("classifier", "qa_outputs", "cls.seq_relationship")
 @pytest.mark.parametrize(
     ("kind", "head", "options"),
     [
-        (transformers.BertForSequenceClassification, SequenceHead, {"num_labels": 5}),
-        (transformers.BertForSequenceClassification, PairHead, {"num_labels": 3}),
-        (transformers.BertForNextSentencePrediction, NSPHead, {}),
-        (transformers.BertForTokenClassification, TokenHead, {"num_labels": 7}),
-        (transformers.BertForQuestionAnswering, SpanHead, {}),
+        (transformers.BertForSequenceClassification, heads.SequenceHead, {"num_labels": 5}),
+        (transformers.BertForSequenceClassification, heads.PairHead, {"num_labels": 3}),
+        (transformers.BertForNextSentencePrediction, heads.NSPHead, {}),
+        (transformers.BertForTokenClassification, heads.TokenHead, {"num_labels": 7}),
+        (transformers.BertForQuestionAnswering, heads.SpanHead, {}),
     ],
 )
 def test_parity_with_the_reference(kind, head, options):
@@ -63,7 +52,7 @@ def test_parity_with_the_reference(kind, head, options):
     with torch.no_grad():
         scores = mine(ids, mask, segments)
         theirs = model(ids, attention_mask=mask.long(), token_type_ids=segments)
-    if head is SpanHead:
+    if head is heads.SpanHead:
         for a, b in zip(scores, (theirs.start_logits, theirs.end_logits), strict=True):
             torch.testing.assert_close(a[mask], b[mask], atol=1e-5, rtol=0)
     else:
@@ -74,7 +63,7 @@ def test_parity_with_the_reference(kind, head, options):
 def test_a_word_is_judged_by_its_pieces_and_by_its_neighbours():
     """Loops over the words of [CLS] one two-two three [SEP] [PAD], each with the means of its pieces."""
     torch.manual_seed(0)
-    head, hidden = WordHead(SMALL, 3).eval(), torch.randn(2, 7, SMALL.d)
+    head, hidden = heads.WordHead(SMALL, 3).eval(), torch.randn(2, 7, SMALL.d)
     words = torch.tensor([[0, 1, 2, 2, 3, 4, -1], [0, 1, 1, 1, 2, 3, 4]])
     scores = head(hidden, words)
     for row, numbers in enumerate(words.tolist()):
@@ -83,12 +72,12 @@ def test_a_word_is_judged_by_its_pieces_and_by_its_neighbours():
             if 0 < w < max(numbers):
                 expected = head.W(torch.cat([means[w - 1], means[w], means[w + 1]]))
                 torch.testing.assert_close(scores[row, i], expected)
-    assert head.W.in_features == 3 * SMALL.d and FineTuned(Encoder(SMALL), head).head is head
+    assert head.W.in_features == 3 * SMALL.d and heads.FineTuned(Encoder(SMALL), head).head is head
 
 
 def test_the_unembedding_is_the_token_table():
     torch.manual_seed(0)
-    model = MaskedLM(SMALL).eval()
+    model = heads.MaskedLM(SMALL).eval()
     ids = torch.ones(1, 3, dtype=torch.long)
     before = model(ids)[..., 7].clone()
     with torch.no_grad():
@@ -102,7 +91,7 @@ def test_the_unembedding_is_the_token_table():
 @pytest.mark.catches("passo maior que a perna")
 def test_a_causal_model_predicts_the_next_token_only():
     torch.manual_seed(0)
-    model = CausalLM(replace(SMALL, causal=True)).double()
+    model = heads.CausalLM(replace(SMALL, causal=True)).double()
     ids = torch.randint(1, 29, (2, 6))
     log_p = model(ids).log_softmax(-1)
     for lengths in ([6, 6], [6, 4]):
@@ -142,8 +131,8 @@ def test_span_loss_is_the_mean_of_two_cross_entropies_over_the_allowed():
     loss.backward()
 
 
-POISONED = MaskedLM(SMALL).eval()
-HEADS = (SequenceHead(SMALL, 2), NSPHead(SMALL), TokenHead(SMALL, 2), SpanHead(SMALL))
+POISONED = heads.MaskedLM(SMALL).eval()
+HEADS = (heads.SequenceHead(SMALL, 2), heads.NSPHead(SMALL), heads.TokenHead(SMALL, 2), heads.SpanHead(SMALL))
 with torch.no_grad():
     POISONED.head.bias[0] = torch.nan
     for head in HEADS:
@@ -152,12 +141,12 @@ ONES, NO_POOLER = torch.ones(2, 3, dtype=torch.long), Encoder(replace(SMALL, poo
 ZEROS, ALLOWED = torch.zeros(2, 3), torch.tensor([[True] * 3, [True, True, False]])
 
 test_bad_input_is_named = refuses(
-    (lambda: FineTuned(NO_POOLER, NSPHead(SMALL)), "build encoder with pooler=True"),
-    (lambda: MaskedLM(SMALL).loss(ONES, ONES[:1]), r"labels must have the shape of ids, \(2, 3\)"),
-    (lambda: MaskedLM(SMALL).loss(ONES, torch.full_like(ONES, -100)), "select no position"),
+    (lambda: heads.FineTuned(NO_POOLER, heads.NSPHead(SMALL)), "build encoder with pooler=True"),
+    (lambda: heads.MaskedLM(SMALL).loss(ONES, ONES[:1]), r"labels must have the shape of ids, \(2, 3\)"),
+    (lambda: heads.MaskedLM(SMALL).loss(ONES, torch.full_like(ONES, -100)), "select no position"),
     (lambda: heads.best_span(ZEROS, ZEROS, ZEROS.bool()), "at least one position"),
     (
-        lambda: WordHead(SMALL, 2)(torch.zeros(2, 3, 12), ONES[:1]),
+        lambda: heads.WordHead(SMALL, 2)(torch.zeros(2, 3, 12), ONES[:1]),
         r"words must be integers of shape \(2, 3\)",
     ),
     (lambda: heads.span_loss(ZEROS, ZEROS, ONES, ALLOWED), r"span must have shape \(B, 2\)"),
@@ -166,5 +155,8 @@ test_bad_input_is_named = refuses(
 test_nan_does_not_leave_silently = refuses(
     (lambda: POISONED(ONES), "logits hold NaN"),
     (lambda: POISONED.loss(ONES, ONES), "logits must hold no NaN"),
-    *((lambda head=head: FineTuned(Encoder(SMALL), head)(ONES), "scores hold NaN or inf") for head in HEADS),
+    *(
+        (lambda head=head: heads.FineTuned(Encoder(SMALL), head)(ONES), "scores hold NaN or inf")
+        for head in HEADS
+    ),
 )

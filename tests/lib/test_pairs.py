@@ -18,6 +18,7 @@ from lib.pairs import (
 )
 from lib.vocabulary import CLS, PAD, SEP, Vocabulary
 from tests.randomness import SEEDS, seeded
+from tests.refusals import refuses
 
 FALSE_ALARM = 1e-9  # of a test of frequencies
 VOCABULARY = Vocabulary.of_size(50)
@@ -68,11 +69,6 @@ def test_berts_pairs_hint_at_the_label():
     pairs = next_sentence_pairs(DOCUMENTS, generator=seeded(4))
     openings = [pair.label for pair in pairs if pair.b[0] % 100 == 0]
     assert len(openings) > 5 and set(openings) == {NOT_NEXT}
-
-
-def test_matched_pairs_need_two_documents_with_neighbours():
-    with pytest.raises(ValueError, match="two or more with two sentences"):
-        MatchedPairs(lengths_by_hundreds(4, 1, 1))
 
 
 def test_the_labels_agree_with_transformers():
@@ -128,6 +124,7 @@ def test_a_truncated_batch_has_the_length_asked_for():
     assert (batch.ids == SEP).sum() == 2
 
 
-def test_an_empty_sentence_is_named():
-    with pytest.raises(ValueError, match="is empty"):
-        pair_batch([SentencePair([], [5], 0)], VOCABULARY)
+test_what_makes_no_pair_is_named = refuses(
+    (lambda: pair_batch([SentencePair([], [5], 0)], VOCABULARY), "is empty"),
+    (lambda: MatchedPairs(lengths_by_hundreds(4, 1, 1)), "two or more with two sentences"),
+)

@@ -83,12 +83,8 @@ def test_the_parameters_of_a_model_are_counted_by_part():
 def test_a_classifier_learns_from_lists_and_travels(tmp_path):
     model, tokenizer = load(models.FOLDER / "masked")
     before = encode(model, tokenizer, "a manga madura caiu")
-    texts = [
-        "a manga madura caiu",
-        "a manga rasgada caiu",
-        "a goiaba madura caiu",
-        "a blusa rasgada caiu",
-    ] * 4
+    told = ("manga madura", "manga rasgada", "goiaba madura", "blusa rasgada")
+    texts = [f"a {what} caiu" for what in told] * 4
     names = ["fruta", "roupa"] * 8
     classifier = train_classifier(model, tokenizer, texts, names, epochs=15)
     assert classify(classifier, tokenizer, texts) == names and classifier.labels == ("fruta", "roupa")

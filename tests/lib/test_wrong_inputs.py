@@ -80,14 +80,8 @@ def cases():
     for head in (heads.TokenHead(SMALL, 3), heads.SpanHead(SMALL)):
         yield head, {"hidden": torch.randn(2, 3, 8)}, {"hidden": (*FLOATS, torch.zeros(2, 8))}
     words = {"hidden": torch.randn(2, 6, 8), "words": IDS}
-    yield (
-        heads.WordHead(SMALL, 3),
-        words,
-        {
-            "hidden": (*FLOATS[:4], torch.zeros(2, 8), torch.zeros(2, 6, 4)),
-            "words": (*TENSOR, IDS.float(), IDS[:, :3]),
-        },
-    )
+    wrong = {"hidden": (*FLOATS[:4], torch.zeros(2, 8), torch.zeros(2, 6, 4))}
+    yield heads.WordHead(SMALL, 3), words, wrong | {"words": (*TENSOR, IDS.float(), IDS[:, :3])}
     yield heads.SequenceHead, {"config": SMALL, "labels": 2}, {"labels": (*COUNT, 0)}
     linear, wide = torch.nn.Linear(8, 2), heads.NSPHead(replace(SMALL, d=16))
     fine_tuned = {"encoder": ENCODER, "head": heads.NSPHead(SMALL)}

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.refusals import refuses
 from tools import __main__ as commands
 from tools.console import ROOT
 from tools.environment import program, settings
@@ -94,13 +95,10 @@ def test_a_command_ends_as_its_program_ended():
     assert ended.value.code == 7
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["bok"], r"^error: there is no command bok: `python -m tools help` lists them\.$"),
-        (["clean", "all"], r"^error: the command clean takes nothing after it, and all was given\.$"),
-    ],
+NOT_THERE = r"^error: there is no command bok: `python -m tools help` lists them\.$"
+NOTHING_AFTER = r"^error: the command clean takes nothing after it, and all was given\.$"
+test_a_wrong_command_gets_a_sentence = refuses(
+    (lambda: commands.main(["bok"]), NOT_THERE),
+    (lambda: commands.main(["clean", "all"]), NOTHING_AFTER),
+    error=SystemExit,
 )
-def test_a_wrong_command_gets_a_sentence(arguments, told):
-    with pytest.raises(SystemExit, match=told):
-        commands.main(arguments)

@@ -44,6 +44,14 @@ def change(tmp_path, name: str, text: str) -> None:
     nbformat.write(notebook, tmp_path / name)
 
 
+@pytest.fixture
+def restart(start, tmp_path):
+    """Starts the course again, where she has changed the page."""
+    start("um")
+    change(tmp_path, PAGE, "meu")
+    return start
+
+
 def test_the_first_start_gives_everything_and_the_next_one_changes_nothing(start, tmp_path):
     said, _ = start("um")
     assert "your own copy" in said
@@ -59,46 +67,38 @@ def test_what_she_did_not_change_gives_way_to_a_newer_version(start, tmp_path):
     assert read(tmp_path, PAGE) == "dois" and folder.offers() == [] and "newer version" in said
 
 
-def test_what_she_changed_stays_and_the_newer_version_is_announced_beside_it(start, tmp_path):
-    start("um")
-    change(tmp_path, PAGE, "meu")
+def test_what_she_changed_stays_and_the_newer_version_is_announced_beside_it(restart, tmp_path):
     hers = (tmp_path / PAGE).read_bytes()
-    assert start("um")[0] == ""
-    said, folder = start("dois")
+    assert restart("um")[0] == ""
+    said, folder = restart("dois")
     assert (tmp_path / PAGE).read_bytes() == hers and read(tmp_path, NEWER) == "dois"
     assert f"{PAGE} is as you left it" in said and NEWER in said
     assert f"[{NEWER}]({NEWER})" in (tmp_path / START).read_text(encoding="utf-8")
-    assert start("dois")[0] == "", "she is told once"
-    start("três")
+    assert restart("dois")[0] == "", "she is told once"
+    restart("três")
     assert (tmp_path / PAGE).read_bytes() == hers and read(tmp_path, NEWER) == "três"
     assert folder.offers() == [NEWER]
 
 
-def test_a_newer_version_in_which_she_writes_is_hers_too(start, tmp_path):
-    start("um")
-    change(tmp_path, PAGE, "meu")
-    start("dois")
+def test_a_newer_version_in_which_she_writes_is_hers_too(restart, tmp_path):
+    restart("dois")
     change(tmp_path, NEWER, "meu também")
-    _, folder = start("três")
+    _, folder = restart("três")
     assert [read(tmp_path, name) for name in (PAGE, NEWER)] == ["meu", "meu também"]
     assert folder.offers() == ["01_pagina-versao-nova-2.ipynb", NEWER]
     assert read(tmp_path, folder.offers()[0]) == "três"
 
 
-def test_a_newer_version_that_she_removes_does_not_come_back(start, tmp_path):
-    start("um")
-    change(tmp_path, PAGE, "meu")
-    start("dois")
+def test_a_newer_version_that_she_removes_does_not_come_back(restart, tmp_path):
+    restart("dois")
     (tmp_path / NEWER).unlink()
-    start("dois")
+    restart("dois")
     assert not (tmp_path / NEWER).exists()
 
 
-def test_a_page_that_she_removes_comes_back_as_the_book_has_it(start, tmp_path):
-    start("um")
-    change(tmp_path, PAGE, "meu")
+def test_a_page_that_she_removes_comes_back_as_the_book_has_it(restart, tmp_path):
     (tmp_path / PAGE).unlink()
-    start("um")
+    restart("um")
     assert read(tmp_path, PAGE) == "um"
 
 
@@ -108,10 +108,8 @@ def test_a_file_that_was_there_before_is_hers(start, tmp_path):
     assert (tmp_path / PAGE).read_text(encoding="utf-8") == "nada disso" and read(tmp_path, NEWER) == "um"
 
 
-def test_another_python_is_no_other_version(start, tmp_path):
-    start("um")
-    change(tmp_path, PAGE, "meu")
-    start("um", {"kernelspec": {"name": "python3", "display_name": "outro"}})
+def test_another_python_is_no_other_version(restart, tmp_path):
+    restart("um", {"kernelspec": {"name": "python3", "display_name": "outro"}})
     assert not (tmp_path / NEWER).exists()
 
 

@@ -19,7 +19,3 @@ def test_a_language_is_recognised_and_its_words_are_patterns(code):
     assert recognise(SENTENCES[code]) == code
     assert LANGUAGES[code].decimal in ",." and len(LANGUAGES[code].months.split()) >= 12
     assert patterns(Convention(language=code))
-
-
-def test_a_text_without_known_words_is_taken_for_the_default():
-    assert recognise("") == recognise("数据") == "en"

@@ -3,12 +3,11 @@
 Usage: .venv/bin/python -m tools.lab [--folder FOLDER] [options of JupyterLab]   (`make lab`)
 """
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
 
-from tools.console import ROOT, step
+from tools.console import ROOT, arguments_of, step
 from tools.lab import server
 from tools.lab.folder import Folder
 from tools.lab.notebooks import files, read_book
@@ -36,9 +35,7 @@ def prepare(path: Path) -> Folder:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments_of(__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     options, others = parser.parse_known_args(arguments)
     folder = prepare(options.folder.resolve())

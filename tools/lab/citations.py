@@ -37,9 +37,6 @@ def references() -> dict[str, str]:
     # Where Sphinx finds it; nothing else of the folder is asked for.
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
     markdown: Any = find_plugin("pybtex.backends", "markdown")()
-    entries = (
-        importlib.import_module("course_bibliography")
-        .Bibliography()
-        .format_bibliography(parse_file(str(BIBLIOGRAPHY)))
-    )
+    style = importlib.import_module("course_bibliography").Bibliography()
+    entries = style.format_bibliography(parse_file(str(BIBLIOGRAPHY)))
     return {entry.key: entry.text.render(markdown) for entry in entries}

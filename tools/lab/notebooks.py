@@ -34,21 +34,21 @@ class Book(NamedTuple):
     notebooks: dict[str, NotebookNode]  # by the name of their page
 
 
-def read_book(root: Path = ROOT, change: Callable[[str, NotebookNode], NotebookNode] | None = None) -> Book:
+def read_book(change: Callable[[str, NotebookNode], NotebookNode] | None = None) -> Book:
     """All that a student gets, numbered; `change` says what becomes of a notebook before."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     book = Book([], Numbers(), {})
     for part in toc["parts"]:
         group = Group(part["caption"], [])
         book.groups.append(group)
         for i, chapter in enumerate(part["chapters"], 1):
             number = (i,) if part.get("numbered") else ()
-            opening = _add(book, group, root / chapter["file"], number, change)
+            opening = _add(book, group, ROOT / chapter["file"], number, change)
             for section in chapter.get("sections", ()):
                 sections = sum(heading.level == 2 for heading in opening.headings())
                 before = len(group.pages) - 1 - group.pages.index(opening)
                 own = (*number, sections + before + 1) if number else ()
-                _add(book, group, root / section["file"], own, change)
+                _add(book, group, ROOT / section["file"], own, change)
     return book
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 
 from lib.encoder import Config
 from lib.heads import CausalLM, MaskedLM
@@ -40,6 +41,18 @@ def masked(tmp_path_factory, tokenizer) -> Path:
 def causal(tmp_path_factory, tokenizer) -> Path:
     model = CausalLM(Config(tokenizer.size, pooler=False, causal=True, **SIZES))
     return save(tmp_path_factory.mktemp("causal") / "modelo", model, tokenizer)
+
+
+@pytest.fixture
+def published(tmp_path, tokenizer) -> Path:
+    """A small BERT as the first ones were published: weights in .bin, words in vocab.txt."""
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    torch.manual_seed(1)
+    model = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=tokenizer.size, **sizes))
+    model.config.save_pretrained(folder := tmp_path / "publicado")
+    torch.save(model.state_dict(), folder / "pytorch_model.bin")
+    (folder / "vocab.txt").write_text("\n".join(tokenizer.vocabulary), encoding="utf-8")
+    return folder
 
 
 OPINIONS = [

@@ -35,9 +35,8 @@ def test_what_nobody_foresaw_ends_in_a_sentence_too(capsys):
 
     assert console.run(fails, []) == console.REFUSED
     told = capsys.readouterr().err
-    assert told.startswith("erro: isto não pode ser usado") and told.endswith(
-        ": d must be a multiple of heads\n"
-    )
+    assert told.startswith("erro: isto não pode ser usado")
+    assert told.endswith(": d must be a multiple of heads\n")
 
 
 def test_a_number_is_read_with_a_point_or_a_comma():

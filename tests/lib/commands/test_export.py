@@ -22,15 +22,10 @@ def test_half_precision_takes_half_the_room(tmp_path, masked, capsys):
     assert sizes[0] < 0.7 * sizes[1]
 
 
-def test_a_published_checkpoint_is_brought_up_to_date(tmp_path, tokenizer, capsys):
+def test_a_published_checkpoint_is_brought_up_to_date(tmp_path, published, capsys):
     """An old folder, with vocab.txt and pickled weights, comes out with safetensors and tokenizer.json."""
-    old, new = tmp_path / "velho", tmp_path / "novo"
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    model = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=tokenizer.size, **sizes))
-    model.config.save_pretrained(old)
-    torch.save(model.state_dict(), old / "pytorch_model.bin")
-    (old / "vocab.txt").write_text("\n".join(tokenizer.vocabulary), encoding="utf-8")
-    assert main(["exportar", "--modelo", str(old), "--saida", str(new)]) == 0
+    new = tmp_path / "novo"
+    assert main(["exportar", "--modelo", str(published), "--saida", str(new)]) == 0
     assert sorted(file.name for file in new.iterdir()) == [
         "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
     ]  # fmt: skip

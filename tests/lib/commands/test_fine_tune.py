@@ -16,9 +16,8 @@ QUICK = ["--sementes", "3", "--epocas", "25", "--taxa", "0.01", "--silencioso"]
 
 def shares(told: str) -> dict[str, float]:
     """The rows of the table of scores."""
-    return {
-        name.strip(): float(value) for name, value in re.findall(r"^  (\D+?) +(\d+\.\d)", told, re.MULTILINE)
-    }
+    rows = re.findall(r"(?m)^  (\D+?) +(\d+\.\d)", told)
+    return {name.strip(): float(value) for name, value in rows}
 
 
 @pytest.mark.slow

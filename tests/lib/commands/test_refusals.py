@@ -1,6 +1,5 @@
 """Every bad input: one sentence in Portuguese that says what is wrong, and nothing written or begun."""
 
-import json
 import shutil
 
 import pytest
@@ -8,6 +7,7 @@ import torch
 
 from lib.commands import COMMANDS, main
 from tests.lib.commands.conftest import OPINIONS, TEXT, TREEBANK
+from tests.lib.test_weights_files import change_config, renamed
 
 # What was given as the text of `treinar`, and what must be said of it.
 TEXTS = {
@@ -62,15 +62,6 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("kind", TABLES)
-def test_a_bad_table_is_refused_before_any_training(tmp_path, masked, kind, capsys):
-    content, sentence, *options = TABLES[kind]
-    path = tmp_path / "ruim.csv"
-    path.write_bytes(content)
-    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo", *options], sentence, capsys)
-    assert not (tmp_path / "novo").exists()
-
-
 TREEBANKS = {
     "empty": ("", "nenhuma frase"),
     "few": (TREEBANK[:200].rpartition("\n\n")[0], "frases anotadas"),
@@ -81,29 +72,22 @@ TREEBANKS = {
 }
 
 
-@pytest.mark.parametrize("kind", TREEBANKS)
-def test_a_bad_treebank_is_refused_before_any_training(tmp_path, masked, kind, capsys):
-    content, sentence = TREEBANKS[kind]
-    path = tmp_path / "ruim.conllu"
-    path.write_text(content, encoding="utf-8")
-    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo"], sentence, capsys)
+EXAMPLES = {f"{kind}, .csv": case for kind, case in TABLES.items()}
+EXAMPLES |= {f"{kind}, .conllu": (text.encode(), told) for kind, (text, told) in TREEBANKS.items()}
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_bad_examples_are_refused_before_any_training(tmp_path, masked, kind, capsys):
+    content, sentence, *options = EXAMPLES[kind]
+    path = tmp_path / f"ruim{kind.rpartition(' ')[2]}"
+    path.write_bytes(content)
+    refused(["ajustar", path, "--modelo", masked, "--saida", tmp_path / "novo", *options], sentence, capsys)
+    assert not (tmp_path / "novo").exists()
 
 
 def damage(name: str, content: bytes | None):
     def do(folder):
         (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
-
-    return do
-
-
-def rename(name: str, old: str):
-    return lambda folder: (folder / name).rename(folder / old)
-
-
-def change(**settings):
-    def do(folder):
-        path = folder / "config.json"
-        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | settings), encoding="utf-8")
 
     return do
 
@@ -116,14 +100,14 @@ MODELS = {
     "bad weights": (damage("model.safetensors", b"nada"), "o arquivo de pesos está danificado"),
     "no tokenizer": (damage("tokenizer.json", None), "não tem tokenizador"),
     "old tokenizer": (
-        rename("tokenizer.json", "vocab.json"),
+        renamed("tokenizer.json", "vocab.json"),
         "o vocab.json dela, de um formato mais antigo, vira um com transformers: AutoTok",
     ),
     "bad tokenizer": (damage("tokenizer.json", b"{}"), "o tokenizador não pode ser lido"),
-    "another kind": (change(model_type="t5"), "só leio BERT, RoBERTa"),
-    "another size": (change(hidden_size=32), "os pesos não combinam"),
-    "too many blocks": (change(num_hidden_layers=3), "os pesos não combinam"),
-    "an odd size": (change(num_attention_heads=3), "não são os de um BERT"),
+    "another kind": (change_config(model_type="t5"), "só leio BERT, RoBERTa"),
+    "another size": (change_config(hidden_size=32), "os pesos não combinam"),
+    "too many blocks": (change_config(num_hidden_layers=3), "os pesos não combinam"),
+    "an odd size": (change_config(num_attention_heads=3), "não são os de um BERT"),
 }
 
 

@@ -236,10 +236,8 @@ def test_a_damaged_log_is_cut_and_the_checkpoint_serves(tmp_path, arguments, uni
     output = folder.with_suffix(".out").read_text()
     assert "danificado na linha 5 e foi cortado ali" in output and "Continuando do passo 15." in output
     assert_same_weights(folder, uninterrupted)
-    assert [r["step"] for r in read_log(folder / "log.jsonl") if "lr" in r] == [
-        *range(1, 5),
-        *range(16, STEPS + 1),
-    ]
+    steps = [r["step"] for r in read_log(folder / "log.jsonl") if "lr" in r]
+    assert steps == [*range(1, 5), *range(16, STEPS + 1)]
 
 
 @pytest.mark.slow
@@ -249,9 +247,8 @@ def test_a_finished_run_is_made_longer_and_killed_meanwhile_ends_with_the_same_b
     longer, killed = (shutil.copytree(uninterrupted, tmp_path / name) for name in ("longer", "killed"))
     more = [*arguments, "--passos", str(STEPS + 30)]
     assert run(longer, *more) == 0
-    assert (
-        f"Prolongando o treino de {STEPS} para {STEPS + 30} passos." in longer.with_suffix(".out").read_text()
-    )
+    told = longer.with_suffix(".out").read_text()
+    assert f"Prolongando o treino de {STEPS} para {STEPS + 30} passos." in told
     steps = [r["step"] for r in read_log(longer / "log.jsonl") if "lr" in r]
     assert steps == list(range(1, STEPS + 31))
     assert run(killed, *more, die="half written") == -signal.SIGKILL

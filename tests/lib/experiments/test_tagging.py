@@ -51,9 +51,8 @@ def test_a_word_is_judged_at_its_first_piece():
 
 def test_padding_has_no_label_and_unknown_tags_count_as_errors():
     examples = tagged([*TRAINING, sentence("xyz/X")], TOKENIZER, TAGS)
-    assert (examples.target[~examples.real] == IGNORE_INDEX).all() and (
-        examples.words[~examples.real] < 0
-    ).all()
+    assert (examples.target[~examples.real] == IGNORE_INDEX).all()
+    assert (examples.words[~examples.real] < 0).all()
     assert examples.target[-1, 1] == len(TAGS) and examples.ids[-1, 1] == TOKENIZER.vocabulary.unk_id
 
 

@@ -1,6 +1,5 @@
 """`lib.plots`: a figure shows the numbers that it was given."""
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 
@@ -14,12 +13,6 @@ from tests.refusals import refuses
 
 TOKENS = ["a", "b", "c"]
 A = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.2, 0.3, 0.5]])
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 # Attention

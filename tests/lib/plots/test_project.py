@@ -1,15 +1,8 @@
 """`lib.plots.project`: a figure shows the numbers that it was given."""
 
-import matplotlib.pyplot as plt
 import pytest
 
 from lib.plots.project import bars, calibration, confusion, groups, guesses, marked
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_a_bar_goes_to_the_mean_and_marks_show_the_values():

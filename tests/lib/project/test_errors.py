@@ -36,9 +36,8 @@ def test_a_model_that_is_as_sure_as_right_is_calibrated():
     bins = reliability(torch.tensor([0.5, 0.5, 1.0, 1.0]), [True, False, True, True], bins=2)
     assert [tuple(b) for b in bins] == [(0.5, 0.5, 2), (1.0, 1.0, 2)]
     assert calibration_error(bins) == 0
-    assert calibration_error(
-        reliability(torch.tensor([0.9] * 4), [True, False] * 2, bins=1)
-    ) == pytest.approx(0.4)
+    too_sure = reliability(torch.tensor([0.9] * 4), [True, False] * 2, bins=1)
+    assert calibration_error(too_sure) == pytest.approx(0.4)
 
 
 def test_bins_hold_every_answer():
@@ -50,14 +49,10 @@ def test_bins_hold_every_answer():
 
 def test_pieces_of_words():
     tokenizer = Tokenizer(["gat", "##inho", "o", "corre"])
-    assert pieces_per_word(tokenizer, ["o gatinho corre", "O gatinho"]) == pytest.approx(
-        (1 + 2 + 1 + 1 + 2) / 5
-    )
+    assert pieces_per_word(tokenizer, ["o gatinho corre", "O gatinho"]) == (1 + 2 + 1 + 1 + 2) / 5
     assert most_cut(tokenizer, ["o gatinho corre"], 1) == {"gatinho": ["gat", "##inho"]}
-    assert unknown(tokenizer, ["o rato corre"]) == (1, 3) and unread(tokenizer, ["o rato, corre"]) == [
-        "rato",
-        ",",
-    ]
+    assert unknown(tokenizer, ["o rato corre"]) == (1, 3)
+    assert unread(tokenizer, ["o rato, corre"]) == ["rato", ","]
 
 
 def test_the_card_says_what_it_was_given(tmp_path):

@@ -7,7 +7,7 @@ from lib.commands.console import Refusal
 from lib.commands.examples import Example
 from lib.corpus.porttinari import TaggedSentence
 from lib.encoder import Config, Encoder
-from lib.project.task import Classification, Tagging, read_task
+from lib.project.task import Classification, Tagging, read_task, tagging
 from lib.tokenizer import Tokenizer
 from lib.use import classify, tag
 from tests.lib.project.made_up import sentences
@@ -60,8 +60,6 @@ def test_shuffling_changes_the_order_and_nothing_else(task):
 
 def test_a_sentence_that_the_model_cannot_hold_is_not_asked():
     long = TaggedSentence("", "z", ("palavra",) * 80, ("x",) * 80)
-    from lib.project.task import tagging
-
     assert tagging(TAGGED, [long, *TAGGED], TOKENIZER, 30, 5, 64).exam == TAGGED[:5]
     with pytest.raises(Refusal, match="cabe nos 64 tokens"):
         tagging(TAGGED, [long], TOKENIZER, 30, 5, 64)

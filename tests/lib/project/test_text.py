@@ -14,7 +14,7 @@ from lib.project.text import (
     shared_sentences,
     words_of,
 )
-from tests.lib.project.made_up import sentences, write_folder
+from tests.lib.project.made_up import write_folder
 
 
 def test_no_sentence_is_on_both_sides_or_comes_twice(tmp_path):
@@ -109,7 +109,3 @@ def test_some_of_the_exam_come_from_all_over(tmp_path):
     places = [text.exam.index(s) for s in some]
     assert len(some) == 5 and places == sorted(places) and places[-1] > len(text.exam) // 2
     assert text.some_of_the_exam(10**6) == text.exam
-
-
-def test_made_up_sentences_are_different():
-    assert sentences(3, 0) != sentences(3, 1)

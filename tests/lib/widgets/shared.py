@@ -21,6 +21,19 @@ from tools.fetch_vendor import find_program
 SCRIPT = "vendor/bundles/widgets.js"
 VIEW = "application/vnd.jupyter.widget-view+json"
 ROOTS = ".cw-panel, .cw-quiz"
+# JavaScript: a model with the `state` of a widget, no kernel behind it, and what draws it.
+DRAW_ALONE = """
+  const heard = {};
+  const model = {
+    get: name => state[name],
+    set: (name, value) => { state[name] = value; heard[`change:${name}`]?.(); },
+    save_changes: () => {},
+    on: (event, f) => { heard[event] = f; },
+    off: () => {},
+  };
+  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
+  const el = document.body.appendChild(document.createElement("div"));
+"""
 HOSTILE = [
     '<img src=x onerror="window.attacked = true">',
     "</script><script>window.attacked = true</script>",

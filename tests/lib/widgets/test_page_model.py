@@ -10,7 +10,7 @@ from lib.models import page_bundle
 from lib.vocabulary import MASK
 from lib.widgets.page_model import EXAMPLES, PageModel, page_model, shown
 from tests.lib.widgets.cases.page_model import BOX, IMPOSSIBLE, ModelPage, State, sentences
-from tests.lib.widgets.shared import run_node, stored
+from tests.lib.widgets.shared import DRAW_ALONE, run_node, stored
 from tools.console import ROOT
 
 SCRIPT = ROOT / "book" / "_static" / "course_model.js"
@@ -140,21 +140,12 @@ def test_a_model_that_does_not_arrive_is_said_in_words(page, show):
     assert model.differences() == []
 
 
-WITH_KERNEL = """async ([esm, state, bundle]) => {
-  const heard = {}, sent = globalThis.sent = [];
-  const model = {
-    get: name => state[name],
-    set: (name, value) => { state[name] = value; },
-    save_changes: () => {},
-    on: (event, f) => { heard[event] = f; },
-    off: () => {},
-    send: content => { sent.push(content); heard["msg:custom"]({ model: bundle }); },
-  };
-  const module = await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
-  const el = document.body.appendChild(document.createElement("div"));
-  module.default.render({ model, el });
+WITH_KERNEL = f"""async ([esm, state, bundle]) => {{{DRAW_ALONE}
+  globalThis.sent = [];
+  model.send = content => {{ sent.push(content); heard["msg:custom"]({{ model: bundle }}); }};
+  module.default.render({{ model, el }});
   el.querySelector("input").focus();
-}"""
+}}"""
 
 
 def test_where_there_is_no_script_the_kernel_is_asked(page):

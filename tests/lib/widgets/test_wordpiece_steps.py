@@ -82,13 +82,6 @@ def test_minilm_and_a_single_tokenizer_are_accepted():
     assert len(reader["vocabulary"]) == 30_522
 
 
-def test_it_opens_at_the_first_step_and_does_not_tell_the_end(show):
-    [followed] = show(steps())
-    assert followed.state == State(0, TEXTS[0], 0, 1)
-    assert followed.read()["tokens"] == ["…"]
-    assert followed.differences() == []
-
-
 def test_buttons_walk_through_every_step(show):
     [followed] = show(steps())
     last = len(followed.expected().pieces.steps)
