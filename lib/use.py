@@ -12,7 +12,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from string import punctuation
 from typing import NamedTuple
 
@@ -119,11 +118,15 @@ def train_tagger(
     checks.several("sentences", sentences, Sequence, "a list of lists of words")
     checks.several("tags", tags, Sequence, "a list of lists of tags")
     if len(sentences) != len(tags) or any(len(w) != len(t) for w, t in zip(sentences, tags, strict=True)):
-        told = "as many lists as sentences, each as long as its sentence"
-        raise ValueError(f"tags must be one per word: {told}")
-    names, _ = _numbered("words", [*chain(*sentences)], [*chain(*tags)])
-    both = zip(sentences, tags, strict=True)
-    pairs = [TaggedSentence("", "", tuple(words), tuple(map(str, named))) for words, named in both]
+        raise ValueError(
+            "tags must be one per word: as many lists as sentences, each as long as its sentence"
+        )
+    names, _ = _numbered(
+        "words", [w for words in sentences for w in words], [t for some in tags for t in some]
+    )
+    pairs = [
+        TaggedSentence("", "", tuple(w), tuple(map(str, t))) for w, t in zip(sentences, tags, strict=True)
+    ]
     examples = tagged(pairs, _tokenizer(tokenizer), names, _encoder(model).config.max_length)
     return _fine_tuned(model, TokenHead, names, examples, options)
 
@@ -175,8 +178,10 @@ def _row(
 ) -> tuple[Tensor, Tensor | None]:
     """The ids of one text or pair, (1, N), and for a pair its segments."""
     encoder, encoding = _encoder(model), _tokenizer(tokenizer).encode(text, pair)
-    two = pair is not None and encoder.config.segments > 1
-    return torch.tensor([encoding.ids]), torch.tensor([encoding.segment_ids]) if two else None
+    segments = (
+        torch.tensor([encoding.segment_ids]) if pair is not None and encoder.config.segments > 1 else None
+    )
+    return torch.tensor([encoding.ids]), segments
 
 
 def _rows(model: Model, tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedBatch:

@@ -34,8 +34,9 @@ def differences(one: Path, other: Path) -> list[str]:
     """The files that two folders do not both have with the same bytes."""
 
     def files(folder: Path) -> dict[str, bytes]:
-        found = (path for path in folder.rglob("*") if path.is_file())
-        return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+        return {
+            str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        }
 
     a, b = files(one), files(other)
     return sorted(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))

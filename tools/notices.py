@@ -23,8 +23,6 @@ from tools.setup_venv import requirement_lines
 TAKEN = ROOT / "tools" / "notices.json"
 PAGE = "licencas.html"
 NOTICE = re.compile(r"(?:un)?licen[cs]e|copying|notice", re.IGNORECASE)
-# In a source map: .pnpm/d3-array@3.2.4/node_modules/d3-array/src/...
-HELD = re.compile(r"\.pnpm/[^/]+?@(\d[^_/]*)[^/]*/node_modules/((?:@[^/]+/)?[^/]+)")
 # They work when the book is built; no page carries them.
 TOOLS = ("esbuild-wasm", "temml")
 # What a package holds of others', where it does not say so in a way that a program can read.
@@ -103,15 +101,19 @@ def inside(tarball: Path) -> list[str]:
         for member in archive:
             if "/mermaid.esm.min" in member.name and member.name.endswith(".map"):
                 sources = " ".join(json.loads(archive.extractfile(member).read())["sources"])  # pyright: ignore
-                found |= set(HELD.findall(sources))
+                # .pnpm/d3-array@3.2.4/node_modules/d3-array/src/...
+                found |= set(
+                    re.findall(r"\.pnpm/[^/]+?@(\d[^_/]*)[^/]*/node_modules/((?:@[^/]+/)?[^/]+)", sources)
+                )
     return sorted(f"{name}@{version}" for version, name in found)
 
 
 def notice_in(tarball: Path, name: str) -> str:
     """The licence that a package brings along, with its notices if it has any."""
     with tarfile.open(tarball) as archive:
-        on_top = (m for m in archive if len(PurePosixPath(m.name).parts) == 2)
-        files = [m for m in on_top if NOTICE.match(Path(m.name).name)]
+        files = [
+            m for m in archive if len(PurePosixPath(m.name).parts) == 2 and NOTICE.match(Path(m.name).name)
+        ]
         texts = [archive.extractfile(m).read().decode() for m in sorted(files, key=lambda m: m.name)]  # pyright: ignore
     scope = name.partition("/")[0]
     if not texts and scope in AUTHORS:

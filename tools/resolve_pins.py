@@ -122,8 +122,9 @@ def check_pins(pins: list[str], gpu: list[str], target: Target) -> list[str]:
         return [str(problem)]
     found = {f"{name}=={package['version']}" for name, package in needed.items()}
     unpinned = [f"{each} is needed and not pinned" for each in sorted(found - target.held([*pins, *gpu]))]
-    without = (name for name, package in needed.items() if not package.get("wheels"))
-    return unpinned + [f"{name} has no wheel" for name in without]
+    return unpinned + [
+        f"{name} has no wheel" for name, package in needed.items() if not package.get("wheels")
+    ]
 
 
 def check_data(data: list[str], target: Target) -> list[str]:

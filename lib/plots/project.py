@@ -42,8 +42,9 @@ def groups(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], *, yl
 
 def guesses(gaps: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figure:
     """One panel for each gap (sentence, likeliest words): a bar for each word, the likeliest on top."""
-    size = (6.4, 1.75 * len(gaps))
-    fig, axes = plt.subplots(len(gaps), 1, figsize=size, layout="constrained", squeeze=False)
+    fig, axes = plt.subplots(
+        len(gaps), 1, figsize=(6.4, 1.75 * len(gaps)), layout="constrained", squeeze=False
+    )
     for ax, (sentence, found) in zip(axes[:, 0], gaps, strict=True):
         ax.barh(range(len(found)), [p for _, p in found], color=ACCENT, height=0.66)
         ax.set_yticks(range(len(found)), [word for word, _ in found])

@@ -21,8 +21,9 @@ def renormalised_weight() -> Figures:
 
 def share_of_mask() -> Figures:
     rate, mask = 0.4, BERT_CHANNEL.mask  # not BERT's rate: its answer stands in the chapter
-    changed = rate * (1 - BERT_CHANNEL.keep)
-    return dict(masked=rate * mask, of_the_selected=mask, selected=rate, changed=changed)
+    return dict(
+        masked=rate * mask, of_the_selected=mask, selected=rate, changed=rate * (1 - BERT_CHANNEL.keep)
+    )
 
 
 def two_draws() -> Figures:

@@ -88,8 +88,9 @@ def exported(model: Model, dtype: torch.dtype = torch.float32) -> tuple[dict[str
         theirs = translated(ours, names)
         under = "" if kind == BARE or theirs.startswith(HEAD_NAMES) else family.prefix
         tensor = checks.finite(tensor.detach().to(dtype), f"the numbers of {ours} in {dtype}")
-        tensor = moved(tensor, config) if "embeddings.position" in ours else tensor.contiguous()
-        tensors[under + theirs] = tensor
+        tensors[under + theirs] = (
+            moved(tensor, config) if "embeddings.position" in ours else tensor.contiguous()
+        )
     given = {theirs: getattr(config, ours) for ours, theirs in family.settings.items()}
     # What only BERT has a class for is a masked model elsewhere, with a layer more.
     title = family.title + (MASKED if kind == PAIRS and model_type != "bert" else kind)
@@ -124,8 +125,9 @@ def kind_of(model: Model) -> str:
         return MODELS[type(model)]
     if not isinstance(model, FineTuned):
         known = ", ".join(kind.__name__ for kind in (*MODELS, FineTuned))
-        told = f"got {type(model).__name__}: of an objective, its .model"
-        raise TypeError(f"model must be one of {known}, {told}")
+        raise TypeError(
+            f"model must be one of {known}, got {type(model).__name__}: of an objective, its .model"
+        )
     if type(model.head) not in HEADS:
         raise ValueError(
             f"{type(model.head).__name__} has no place in transformers: save the encoder alone, "
@@ -144,8 +146,9 @@ def model_type_of(config: Config) -> str:
     if not config.pre_norm:
         return "roberta" if config.count_real_positions else "bert"
     if config.pad_id is None:
-        why = "its positions count from [PAD] on"
-        raise ValueError(f"config.pad_id must be set to save a pre-norm model: {why}")
+        raise ValueError(
+            "config.pad_id must be set to save a pre-norm model: its positions count from [PAD] on"
+        )
     return "roberta-prelayernorm"
 
 

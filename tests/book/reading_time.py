@@ -39,8 +39,10 @@ class Reading(NamedTuple):
 
     @property
     def minutes(self) -> float:
-        read = self.words / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE
-        return read + OF_A_WIDGET * self.widgets + OF_A_QUESTION * self.questions
+        code = self.lines / LINES_A_MINUTE
+        return (
+            self.words / WORDS_A_MINUTE + code + OF_A_WIDGET * self.widgets + OF_A_QUESTION * self.questions
+        )
 
 
 def total(parts: list[Reading]) -> Reading:

@@ -53,8 +53,9 @@ def test_letters_with_accents_are_single_characters(sections):
 
 @pytest.mark.book
 def test_the_texts_are_those_of_the_pages():
-    script = (BUILT / "searchtexts.js").read_text(encoding="utf-8")
-    texts = json.loads(script.partition(" = ")[2].rstrip(";\n"))
+    texts = json.loads(
+        (BUILT / "searchtexts.js").read_text(encoding="utf-8").partition(" = ")[2].rstrip(";\n")
+    )
     assert {page for page, _ in texts} == {page for page in PAGES if page.startswith("book/")}
     for page, found in texts:
         assert found and found[0][1], f"{page} has no title"

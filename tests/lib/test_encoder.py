@@ -211,4 +211,6 @@ test_what_cannot_work_says_what_to_change = refuses(
     (lambda: nan_within()(IDS), "NaN or infinity"),
     (lambda: build().pooler(torch.zeros(2, 0, 12, dtype=torch.float64)), "at least one token"),
 )
-test_integers_are_no_mask = refuses((lambda: build()(IDS, IDS), "mask must be boolean"), error=TypeError)
+test_a_mask_of_integers_is_refused = refuses(
+    (lambda: build()(IDS, IDS), "mask must be boolean"), error=TypeError
+)

@@ -151,8 +151,9 @@ def byte_level() -> library.Tokenizer:
     made = library.Tokenizer(models.BPE())
     made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(special_tokens=SPECIAL, initial_alphabet=alphabet)
-    made.train_from_iterator(SENTENCES, trainer)
+    made.train_from_iterator(
+        SENTENCES, trainers.BpeTrainer(special_tokens=SPECIAL, initial_alphabet=alphabet)
+    )
     made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
     return made
 

@@ -12,11 +12,12 @@ from tools.example_class import main
 def test_a_made_up_class_is_the_same_at_every_call_and_has_all_kinds_of_answers(tmp_path, capsys):
     for name in ("one", "other"):
         main([str(tmp_path / name), "--students=4", "--chapters", "1", "2"])
-    folders = (tmp_path / "one", tmp_path / "other")
-    files = [sorted(path.relative_to(f) for path in f.rglob("*.ipynb")) for f in folders]
+    files = [
+        sorted(p.relative_to(tmp_path / n) for p in (tmp_path / n).rglob("*.ipynb")) for n in ("one", "other")
+    ]
     assert files[0] == files[1] and len(files[0]) == 8
     for path in files[0]:
-        one, other = ((folder / path).read_text(encoding="utf-8") for folder in folders)
+        one, other = ((tmp_path / n / path).read_text(encoding="utf-8") for n in ("one", "other"))
         assert _without_ids(one) == _without_ids(other)
     assert exercises(["grade", str(tmp_path / "one")]) == 0
     text = (tmp_path / "one" / "correcao" / "notas.csv").read_text(encoding="utf-8-sig")

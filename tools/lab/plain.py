@@ -77,8 +77,10 @@ class Plain:
         return _box(colour, f"**{title}**\n\n{inner}")
 
     def _terms(self, body: str) -> str:
-        found = ((name, _term(name), self.inline(text)) for name, text in _TERM.findall(body))
-        return "\n\n".join(f'<a id="{id}"></a>**{name}** {text}' for name, id, text in found)
+        found = _TERM.findall(body)
+        return "\n\n".join(
+            f'<a id="{_term(name)}"></a>**{name}** {self.inline(text)}' for name, text in found
+        )
 
     # --- what stands in a line
 
@@ -120,8 +122,9 @@ def _cited(role: str, keys: str) -> str:
     if role == "cite":
         links = (_link(f"{citations.authors(key)}, {citations.year(key)}", address(key)) for key in names)
         return f"[{', '.join(links)}]"
-    links = ((key, _link(citations.year(key), address(key))) for key in names)
-    return ", ".join(f"{citations.authors(key)} [{link}]" for key, link in links)
+    return ", ".join(
+        f"{citations.authors(key)} [{_link(citations.year(key), address(key))}]" for key in names
+    )
 
 
 def _term(name: str) -> str:

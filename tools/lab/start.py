@@ -33,8 +33,9 @@ O livro mudou depois que você mexeu nestes cadernos. Os seus estão como você 
 def start_page(book: Book, offers: list[str]) -> str:
     """The page, with the newer versions that lie beside what is hers."""
     listed = "\n".join(f"- [{name}]({name})" for name in offers)
-    lists = ((group.caption, "\n".join(map(_entry, group.pages))) for group in book.groups)
-    contents = "\n\n".join(f"## {caption}\n\n{pages}" for caption, pages in lists)
+    contents = "\n\n".join(
+        f"## {group.caption}\n\n" + "\n".join(map(_entry, group.pages)) for group in book.groups
+    )
     return TEXT.format(news=NEWS.format(listed=listed) if offers else "", contents=contents)
 
 

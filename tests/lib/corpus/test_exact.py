@@ -304,8 +304,9 @@ def test_random_grammars_agree_with_brute_force(rules, random):
     position = random.randrange(len(words))
     likelihood = channel_likelihood(seen, position, BERT_CHANNEL, 0.15, grammar)
     torch.testing.assert_close(rows[position], brute_posterior(table, seen, position, grammar, likelihood))
-    following = brute_next(table, words[:position], grammar)
-    torch.testing.assert_close(next_word(grammar, words)[position], following)
+    torch.testing.assert_close(
+        next_word(grammar, words)[position], brute_next(table, words[:position], grammar)
+    )
     left, both = causal_floor(grammar), bidirectional_floor(grammar)
     assert left.exact and both.exact
     assert left.value * (mean_length(table) + 1) == pytest.approx(table_entropy(table), abs=1e-9)
@@ -335,8 +336,9 @@ test_what_cannot_work_is_refused_with_its_reason = refuses(
 
 
 def test_text_form_reads_the_same_grammar():
-    bodies = {name: " | ".join(f"{weight} {body}" for weight, body in TOY[name]) for name in TOY}
-    text = "\n".join(f"{name} -> {body}" for name, body in bodies.items())
+    text = "\n".join(
+        f"{name} -> " + " | ".join(f"{w} {body}" for w, body in alts) for name, alts in TOY.items()
+    )
     grammar = Grammar.from_text(text + "\n# a comment\n")
     assert grammar.vocabulary == GRAMMAR.vocabulary
     torch.testing.assert_close(grammar.arc_probability, GRAMMAR.arc_probability)

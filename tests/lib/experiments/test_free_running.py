@@ -15,13 +15,15 @@ from lib.vocabulary import CLS, MASK, PAD, SEP, UNK
 from tests.randomness import seeded
 
 TRUE = sample(PORTUGUESE, 20, seed=0).ids
-CAUSAL = {"layers": 1, "heads": 2, "segments": 0, "causal": True, "pooler": False}
 
 
 @pytest.fixture(scope="module")
 def untrained():
     torch.manual_seed(0)
-    return CausalLM(Config(len(PORTUGUESE), d=16, positions=24, **CAUSAL)).eval()
+    config = Config(
+        len(PORTUGUESE), d=16, layers=1, heads=2, positions=24, segments=0, causal=True, pooler=False
+    )
+    return CausalLM(config).eval()
 
 
 def with_end(rows):
@@ -126,8 +128,10 @@ def test_a_trained_model_errs_more_without_its_teacher():
     """Mistakes add up, and after its own a model also makes more of them than where it reads true words."""
     torch.manual_seed(0)
     source = GrammarSource(PORTUGUESE, 32, 0)
-    sizes = {"d": 32, "positions": source.max_length, "pre_norm": True, "dropout": 0.0}
-    config = Config(len(PORTUGUESE), **sizes, **CAUSAL)
+    config = Config(
+        len(PORTUGUESE), d=32, layers=1, heads=2, positions=source.max_length, segments=0, causal=True,
+        pre_norm=True, pooler=False, dropout=0.0,
+    )  # fmt: skip
     trainer = Trainer(NextWord(config), source, Recipe(150, lr=1e-2))
     for _ in range(150):
         trainer.advance()

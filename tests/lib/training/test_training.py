@@ -95,8 +95,9 @@ def test_an_epoch_of_a_text_reads_every_block_once():
     source = TextSource(TEXT, WORDS, batch=1, seed=0, max_length=8)
     count = len(source.blocks)
     for epoch in range(3):
-        rows = (row for i in range(count) for row in source.sentences(epoch * count + i))
-        read = [tuple(row[row != PAD].tolist()) for row in rows]
+        read = [
+            tuple(r[r != PAD].tolist()) for i in range(count) for r in source.sentences(epoch * count + i)
+        ]
         assert sorted(read) == sorted(tuple(r[r != PAD].tolist()) for r in source.blocks)
     orders = {tuple(source._place(e * count + i) for i in range(count)) for e in range(6)}
     assert len(orders) > 1, "every epoch reads in the same order"

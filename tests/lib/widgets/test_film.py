@@ -24,7 +24,6 @@ from lib.widgets.sense_space import WORDS
 from tests.browser.chromium import assert_becomes
 from tests.lib.widgets.cases.film import made
 from tests.lib.widgets.cases.page import read_number
-from tests.randomness import seeded
 from tests.refusals import refuses
 
 TOKENS = ["Ana", "viu", "o", "gato"]
@@ -61,7 +60,9 @@ def test_before_it_closes_the_film_shows_scores_and_exponentials():
 def test_words_fall_where_the_corruption_of_lib_puts_them():
     film = corruption_film(50, 12, seed=3)
     clean = sample(PORTUGUESE, 50, 3).ids
-    noisy, labels = mask_tokens(clean, PORTUGUESE.vocabulary, rate=0.15, generator=seeded(3))
+    noisy, labels = mask_tokens(
+        clean, PORTUGUESE.vocabulary, rate=0.15, generator=torch.Generator().manual_seed(3)
+    )
     seen, was = noisy[labels != IGNORE_INDEX].tolist(), clean[labels != IGNORE_INDEX].tolist()
     for k in range(12):
         waiting, fallen = film.at(0)[f"word {k}"], film.at(k + 1)[f"word {k}"]

@@ -80,8 +80,9 @@ def test_the_result_comes_at_the_end_and_links_what_to_read_again(page, small):
 
 
 def test_a_section_missed_twice_is_listed_once(show):
-    choices = right("x", "a"), wrong("y", "b"), wrong("z", "c")
-    asked = [ask(f"P{k}?", *choices, section="A seção") for k in range(3)]
+    asked = [
+        ask(f"P{k}?", right("x", "a"), wrong("y", "b"), wrong("z", "c"), section="A seção") for k in range(3)
+    ]
     [answered] = show(quiz_of("t", asked))
     for i, question in enumerate(asked):
         answered.answer(i, at(question, False))
