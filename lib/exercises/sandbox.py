@@ -26,6 +26,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "MPLBACKEND": "Agg"} | THREADS
 SPACES = [f"--unshare-{space}" for space in ("pid", "net", "ipc", "uts", "cgroup-try")]
+LIMITS = ["prlimit", f"--fsize={2**26}", "--nofile=64", "--core=0"]
 # A limit on processes does not hold for root, who becomes nobody before Python begins.
 RIGHTS = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
 AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -57,13 +58,14 @@ class Sandbox:
         write_outline(outline)
         for path in (outline, *outline.rglob("*")):
             path.chmod(0o755)  # whatever the umask: nobody must read it
-        course, home = (COURSE, FOLDER) if self.bwrap else (self.folder.name, self.folder.name)
-        around = [self.bwrap, *self._walls()] if self.bwrap else []
+        around, course, folder = [], self.folder.name, ""
+        if self.bwrap:
+            around, course, folder = [self.bwrap, *self._walls()], COURSE, FOLDER
+        home = folder or course
         self.control, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as errors:
             self.process = subprocess.Popen(
-                [*around, sys.executable, "-m", "lib.exercises.worker", str(theirs.fileno())]
-                + [FOLDER] * bool(self.bwrap),
+                [*around, sys.executable, "-m", "lib.exercises.worker", str(theirs.fileno()), folder],
                 cwd=outline,
                 # What Python and torch need, and nothing of what else the grader's environment may hold.
                 env=ENVIRONMENT | {"PYTHONPATH": course, "HOME": home, "TMPDIR": home},
@@ -107,17 +109,16 @@ class Sandbox:
                 life.recv(1)  # comes when the keeper has ended
 
     def _walls(self) -> list[str]:
-        """bubblewrap's options, and for root the command that leaves its rights before Python begins."""
+        """bubblewrap's options, then the programs that set limits and leave root's rights for Python."""
         read = (*SYSTEM, sys.base_prefix, sys.prefix)
         hidden = [path for path in map(str, map(Path.resolve, self.hidden)) if path.startswith("/usr/")]
+        # Each folder above is made first, or only root could go through.
         above = {str(p): ["--dir", str(p)] for path in (*read, *DEVICES) for p in Path(path).parents[:-1]}
-        places = above | {
-            path: ["--ro-bind-try", path, path] for path in read
-        }  # or only root could go through
+        places = above | {path: ["--ro-bind-try", path, path] for path in read}
         places |= {path: ["--dev-bind", path, path] for path in DEVICES} | {p: ["--tmpfs", p] for p in hidden}
         places |= {COURSE: ["--ro-bind", self.folder.name, COURSE], FOLDER: ["--dir", FOLDER]}
         walls = [*SPACES, "--die-with-parent", "--hostname", "correcao", "--proc", "/proc", "--chdir", COURSE]
         for path in sorted(places):  # what lies in another place after it
             walls += places[path]
         walls += ["--remount-ro", "/"]
-        return [*walls, *RIGHTS, *AS_NOBODY] if os.geteuid() == 0 else walls
+        return [*walls, *RIGHTS, *LIMITS, *AS_NOBODY] if os.geteuid() == 0 else [*walls, *LIMITS]
