@@ -6,6 +6,7 @@ it; one that never ends, or ends its process, is left out, and the rest is run a
 """
 
 import contextlib
+import itertools
 import json
 import re
 import time
@@ -41,8 +42,6 @@ class Mark(NamedTuple):
 
 def cells_of(file: bytes) -> list[dict]:
     """The cells of a notebook; ValueError, with a sentence for the teacher, if it is none."""
-    if len(file) > LARGEST:
-        raise ValueError(f"o arquivo tem mais de {LARGEST // 2**20} MB")
     if not file.strip():
         raise ValueError("o arquivo está vazio")
     if file.count(b"{") + file.count(b"[") > OBJECTS:
@@ -102,11 +101,10 @@ def _exercises_in(cells: list[dict]) -> list[Exercise]:
 
 
 def _belongs(cell: dict, exercise: Exercise) -> bool:
-    if cell["id"].startswith(f"ex-{exercise.chapter:02}-{exercise.number}-") or exercise.label in _labels(
-        cell
-    ):
+    if cell["kind"] == "code" and exercise.answer and _binds(cell["source"], exercise.answer):
         return True
-    return bool(exercise.answer and cell["kind"] == "code" and _binds(cell["source"], exercise.answer))
+    its_id = f"ex-{exercise.chapter:02}-{exercise.number}-"
+    return cell["id"].startswith(its_id) or exercise.label in _labels(cell)
 
 
 def _labels(cell: dict) -> list[str]:
@@ -115,15 +113,14 @@ def _labels(cell: dict) -> list[str]:
 
 def _binds(source: str, name: str) -> bool:
     # Not by parsing: a cell that does not parse still is the one where the answer should have been.
-    return name in source and bool(
-        re.search(rf"^(?:def\s+{name}\s*\(|{name}\s*(?::[^=\n]+)?=(?!=))", source, re.MULTILINE)
-    )
+    bound = rf"^(?:(?:def|class)\s+{name}\s*[(:]|{name}\s*(?::[^=\n]+)?=(?!=))"
+    return name in source and bool(re.search(bound, source, re.MULTILINE))
 
 
 def _run(
     cells: list[dict], answers: set[str], sandbox: Sandbox, processes: contextlib.ExitStack, deadline: float
 ) -> tuple[Remote, dict[str, str]]:
-    """Run what the answers need; returns the process that holds them and, for each that failed, how."""
+    """Run what the answers need; returns the process that holds them and how each failed, if it did."""
     marked = (i for i, c in enumerate(cells) if re.match(r"ex-\d\d-", c["id"]) or _labels(c))
     first = next(marked, len(cells))
     left_out: dict[int, str] = {}
@@ -131,31 +128,26 @@ def _run(
         apart, failures = processes.enter_context(sandbox.notebook()), {}
         for i, cell in ((i, c) for i, c in enumerate(cells) if c["kind"] == "code"):
             named = {a for a in answers if _binds(cell["source"], a)}
-            problem = left_out.get(i)
-            if problem is None:
-                left = deadline - time.monotonic()
-                try:
-                    method, inputs = ("answer", ()) if named else ("prepare", (i > first,))
-                    told = apart.ask(method, cell["source"], *inputs, seconds=min(CELL_SECONDS, left))
-                    problem = told[:300] if isinstance(told, str) else MUTE
-                except NoReply as error:
-                    late = str(error) == LATE
-                    if late and left < CELL_SECONDS:
-                        raise
-                    left_out[i] = SLOW if late else LEFT
-                    processes.close()
-                    break
-            for answer in named:
-                failures.pop(answer, None)
-                if problem:
-                    failures[answer] = problem
+            method, *inputs = ("answer", cell["source"]) if named else ("prepare", cell["source"], i > first)
+            try:
+                left = min(CELL_SECONDS, deadline - time.monotonic())
+                told = left_out.get(i) or apart.ask(method, *inputs, seconds=left)
+            except NoReply as error:
+                late = str(error) == LATE
+                if late and time.monotonic() >= deadline:
+                    raise
+                left_out[i] = SLOW if late else LEFT
+                processes.close()
+                break
+            problem = told[:300] if isinstance(told, str) else MUTE
+            failures |= dict.fromkeys(named, problem)
         else:
             return apart, failures
 
 
 def _mark(exercise: Exercise, apart: Remote, failures: dict[str, str]) -> Mark:
-    if exercise.answer in failures:
-        return Mark(exercise.name, BROKEN, failures[exercise.answer])
+    if problem := failures.get(exercise.answer):
+        return Mark(exercise.name, BROKEN, problem)
     try:
         if exercise.answer not in apart.ask("names", seconds=CELL_SECONDS):
             what = "a função" if exercise.kind == CODE else "o nome"
@@ -172,12 +164,11 @@ def _open_mark(exercise: Exercise, cells: list[dict]) -> Mark:
     """The written answer, for the teacher to read: its cell, or what stands between two statements."""
     id = f"ex-{exercise.chapter:02}-{exercise.number}-resposta"
     found = [cell for cell in cells if cell["id"] == id]
-    statement = next((i for i, cell in enumerate(cells) if exercise.label in _labels(cell)), None)
     if not found:
-        if statement is None:
+        after = [*itertools.dropwhile(lambda cell: exercise.label not in _labels(cell), cells)]
+        if not after:
             return Mark(exercise.name, NOT_FOUND, "a célula da resposta não existe no notebook")
-        after = cells[statement + 1 :]
-        found = after[: next((i for i, cell in enumerate(after) if _labels(cell)), len(after))]
+        found = itertools.takewhile(lambda cell: not _labels(cell), after[1:])
     return _to_read(exercise.name, "\n\n".join(cell["source"].strip() for cell in found).strip())
 
 

@@ -69,16 +69,13 @@ def grade_folder(
     paths = notebooks_in(folder)
     torch.set_num_threads(1)  # the checkers' tensors are small: threads would only wait for one another
     with Sandbox(unsafe, hidden=(folder,)) as sandbox, ThreadPoolExecutor(jobs) as pool:
-        names = [str(path.relative_to(folder)) for path in paths]
         futures = [
-            pool.submit(grade_notebook, p, n, sandbox, seconds) for p, n in zip(paths, names, strict=True)
+            pool.submit(grade_notebook, path, str(path.relative_to(folder)), sandbox, seconds)
+            for path in paths
         ]
         try:
             for future in tqdm(as_completed(futures), "corrigindo", len(futures), unit=" caderno"):
                 future.result()  # what went wrong is said at once
-        except BaseException:
-            pool.shutdown(
-                wait=False, cancel_futures=True
-            )  # where the teacher interrupts, the others are left
-            raise
+        finally:
+            pool.shutdown(cancel_futures=True)  # where the teacher interrupts, the others are left
     return [future.result() for future in futures]

@@ -31,7 +31,7 @@ class NoReply(Exception):
 LATE, ENDED, LARGE, STRANGE = "tempo", "saiu", "memoria", "estranho"
 
 
-class Remote:
+class Remote(contextlib.AbstractContextManager["Remote"]):
     """The asking end of an object in another process: `ask("method", ...)` calls its method there."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -53,13 +53,9 @@ class Remote:
         """A copy of that process as it stands, with the object's `part(name)` in the place of the object."""
         ours, theirs = socket.socketpair()
         with theirs, contextlib.suppress(OSError):  # of one that is gone, the copy is gone too
-            self.end.settimeout(1.0)
             send(self.end, pickle.dumps(("fork", (name,))))
             socket.send_fds(self.end, [b"."], [theirs.fileno()])
         return Remote(ours)
-
-    def __enter__(self) -> "Remote":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end.close()
@@ -72,9 +68,8 @@ class Forked(Remote):
         self.folder = tempfile.TemporaryDirectory(prefix="exercicio-", ignore_cleanup_errors=True)
         ours, theirs = socket.socketpair()
         self.child = os.fork()
-        if self.child == 0:
-            os.chdir(self.folder.name)  # a file named without its folder is none of the caller's
-            serve_and_leave(target, theirs.fileno())
+        if self.child == 0:  # there, a file named without its folder is none of the caller's
+            serve_and_leave(target, theirs.fileno(), lambda: os.chdir(self.folder.name))
         theirs.close()
         super().__init__(ours)
 
@@ -87,7 +82,7 @@ class Forked(Remote):
         self.folder.cleanup()
 
 
-class Unforked:
+class Unforked(contextlib.AbstractContextManager["Unforked"]):
     """The same where there is no fork (Windows): in this process, without limits."""
 
     def __init__(self, target: Any) -> None:
@@ -95,9 +90,6 @@ class Unforked:
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
         return _data(_reply(self.target, method, pickle.loads(pickle.dumps(arguments))))
-
-    def __enter__(self) -> "Unforked":
-        return self
 
     def __exit__(self, *_: object) -> None:
         pass
@@ -129,7 +121,7 @@ def _exactly(end: socket.socket, size: int, deadline: float) -> bytes:
     return bytes(data)
 
 
-def serve_and_leave(target: Any, end: int, confine: Callable[[], None] = lambda: None) -> NoReturn:
+def serve_and_leave(target: Any, end: int, confine: Callable[[], None]) -> NoReturn:
     """In the child: never return, because what called us (a kernel, pytest) must not run twice."""
     try:
         os.setsid()

@@ -23,6 +23,13 @@ END_SECONDS = 20.0
 COURSE, FOLDER = "/curso", "/pasta"  # what is read there, and the only place to write
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/etc/ld.so.cache")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "MPLBACKEND": "Agg"} | THREADS
+SPACES = [f"--unshare-{space}" for space in ("pid", "net", "ipc", "uts", "cgroup-try")]
+LIMITS = ["prlimit", f"--fsize={2**26}", "--nofile=64", "--core=0"]
+# A limit on processes does not hold for root, who becomes nobody before Python begins.
+RIGHTS = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ADVICE = (
     "no Debian e no Ubuntu, instale com apt-get install bubblewrap; fora do Linux, use uma máquina virtual. "
     "Se está instalada, o sistema talvez a proíba a usuários comuns: o Ubuntu a libera, até a máquina ser "
@@ -51,14 +58,17 @@ class Sandbox:
         write_outline(outline)
         for path in (outline, *outline.rglob("*")):
             path.chmod(0o755)  # whatever the umask: nobody must read it
+        around, course, folder = [], self.folder.name, ""
+        if self.bwrap:
+            around, course, folder = [self.bwrap, *self._walls()], COURSE, FOLDER
+        home = folder or course
         self.control, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as errors:
-            around = [self.bwrap, *self._walls(outline)] if self.bwrap else []
-            confined = [FOLDER] if self.bwrap else []
             self.process = subprocess.Popen(
-                [*around, sys.executable, "-m", "lib.exercises.worker", str(theirs.fileno()), *confined],
+                [*around, sys.executable, "-m", "lib.exercises.worker", str(theirs.fileno()), folder],
                 cwd=outline,
-                env=self._environment(COURSE if self.bwrap else str(outline)),
+                # What Python and torch need, and nothing of what else the grader's environment may hold.
+                env=ENVIRONMENT | {"PYTHONPATH": course, "HOME": home, "TMPDIR": home},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -66,14 +76,16 @@ class Sandbox:
                 start_new_session=True,
             )
             theirs.close()
-            self.control.settimeout(START_SECONDS)
-            if not self._works():
+            try:  # the warm process, and one for a notebook: not every system allows both
+                with self.notebook() as first:
+                    first.ask("names", seconds=START_SECONDS)
+            except (OSError, NoReply):
                 self.__exit__()
                 errors.seek(0)
                 why = errors.read().decode(errors="replace").strip().splitlines() or ["sem mensagem"]
                 raise NoSandbox(
                     f"a caixa de areia (bubblewrap) não pôde ser montada ({why[-1][:200]}): {ADVICE}"
-                )
+                ) from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,17 +93,6 @@ class Sandbox:
         self.process.wait()
         self.control.close()
         self.folder.cleanup()
-
-    def _works(self) -> bool:
-        """Whether the warm process answers, and so does one for a notebook: not every system allows both."""
-        try:
-            if self.control.recv(1) != b".":
-                return False
-            with self.notebook() as first:
-                first.ask("names", seconds=END_SECONDS)
-        except (OSError, NoReply):
-            return False
-        return True
 
     @contextlib.contextmanager
     def notebook(self) -> Iterator[Remote]:
@@ -107,36 +108,17 @@ class Sandbox:
                 life.settimeout(END_SECONDS)
                 life.recv(1)  # comes when the keeper has ended
 
-    def _walls(self, outline: Path) -> list[str]:
-        prefixes = [
-            path for path in dict.fromkeys((sys.base_prefix, sys.prefix)) if not path.startswith("/usr/")
-        ]
-        visible = [path for path in SYSTEM if os.path.exists(path)]
-        walls = ["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "correcao"]
-        if os.geteuid() == 0:  # real namespaces, so that the worker can become nobody
-            walls = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", *walls[1:]]
-            walls += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-        for path in visible:
-            walls += ["--ro-bind", path, path]
-        for path in (str(path.resolve()) for path in self.hidden):
-            walls += ["--tmpfs", path] if path.startswith("/usr/") else []
-        for how, path in [("--ro-bind", path) for path in prefixes] + [
-            ("--dev-bind", path) for path in DEVICES
-        ]:
-            for parent in reversed(Path(path).parents[:-1]):
-                walls += ["--dir", str(parent)]  # or only root could go through
-            walls += [how, path, path]
-        walls += ["--proc", "/proc", "--dir", FOLDER, "--ro-bind", str(outline), COURSE, "--chdir", COURSE]
-        return [*walls, "--remount-ro", "/"]
-
-    def _environment(self, course: str) -> dict[str, str]:
-        """What Python and torch need, and nothing of what else the grader's environment may hold."""
-        home = FOLDER if self.bwrap else self.folder.name
-        threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-        fixed = {
-            "PATH": "/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "MPLBACKEND": "Agg",
-        }
-        return fixed | threads | {"PYTHONPATH": course, "HOME": home, "TMPDIR": home}
+    def _walls(self) -> list[str]:
+        """bubblewrap's options, then the programs that set limits and leave root's rights for Python."""
+        read = (*SYSTEM, sys.base_prefix, sys.prefix)
+        hidden = [path for path in map(str, map(Path.resolve, self.hidden)) if path.startswith("/usr/")]
+        # Each folder above is made first, or only root could go through.
+        above = {str(p): ["--dir", str(p)] for path in (*read, *DEVICES) for p in Path(path).parents[:-1]}
+        places = above | {path: ["--ro-bind-try", path, path] for path in read}
+        places |= {path: ["--dev-bind", path, path] for path in DEVICES} | {p: ["--tmpfs", p] for p in hidden}
+        places |= {COURSE: ["--ro-bind", self.folder.name, COURSE], FOLDER: ["--dir", FOLDER]}
+        walls = [*SPACES, "--die-with-parent", "--hostname", "correcao", "--proc", "/proc", "--chdir", COURSE]
+        for path in sorted(places):  # what lies in another place after it
+            walls += places[path]
+        walls += ["--remount-ro", "/"]
+        return [*walls, *RIGHTS, *LIMITS, *AS_NOBODY] if os.geteuid() == 0 else [*walls, *LIMITS]

@@ -1,6 +1,6 @@
 """Inside the sandbox: a warm process that forks one for each notebook, and the names of a notebook there.
 
-`python -m lib.exercises.worker FD [FOLDER]`: through the socket FD come, for each notebook, the socket by
+`python -m lib.exercises.worker FD FOLDER`: through the socket FD come, for each notebook, the socket by
 which it is asked and one that says when it is over. Nothing of a notebook runs in the warm process, nor in
 the keeper that stands between the two and ends the notebook's process with all that it has started.
 """
@@ -23,11 +23,9 @@ import torch
 from lib.exercises.calling import Answer
 from lib.exercises.isolation import serve_and_leave
 
-NOBODY = 65534
 # Of a notebook alone: users, processes, mounted file systems, messages between processes, network.
 NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000 | 0x40000000
-LIMITS = {resource.RLIMIT_FSIZE: 2**26, resource.RLIMIT_NOFILE: 64, resource.RLIMIT_CORE: 0}
-PROCESSES = 64
+PROCESSES = 64  # of a notebook: set before, the limit would be one of all notebooks together
 
 
 class Notebook:
@@ -72,54 +70,38 @@ def _parsed(source: str) -> ast.Module:
 
 
 def _is_definition(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
-        return True
-    if not isinstance(statement, ast.Assign):
-        return False
-    try:
-        ast.literal_eval(statement.value)
-    except ValueError:
-        return False
-    return True
+    if isinstance(statement, ast.Assign):
+        with contextlib.suppress(ValueError):
+            ast.literal_eval(statement.value)
+            return True
+    return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 
-def main(control: int, folder: str = "") -> None:
-    """Serve notebooks; in a sandbox, `folder` is where each of them gets an empty one."""
-    grader = socket.socket(fileno=control)
-    if folder and os.getuid() == 0:  # a limit on processes does not hold for root
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
-        _call("prctl", 4, 1, 0, 0, 0)  # dumpable again, or /proc/self would not be ours
+def main(control: int, folder: str) -> None:
+    """Serve notebooks; in a sandbox, `folder` is where each of them gets an empty one, and "" without one."""
     torch.softmax(torch.ones(2, 2) @ torch.ones(2, 2), -1)  # what torch loads at first use
     # The first optimizer loads a compiler, which wants folders; this one is writable in a notebook's process.
     tempfile.tempdir = os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder or tempfile.gettempdir()
     torch.optim.AdamW([torch.zeros(1)])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
-    grader.send(b".")
-    while True:
-        message, ends, _, _ = socket.recv_fds(grader, 1, 2)
-        if not message:
-            return
+    grader = socket.socket(fileno=control)
+    while ends := socket.recv_fds(grader, 1, 2)[1]:
         if os.fork() == 0:
-            _keep(ends[0], ends[1], folder)
+            _keep(folder, *ends)
         for end in ends:
             os.close(end)
 
 
-def _keep(asked: int, life: int, folder: str) -> NoReturn:
+def _keep(folder: str, asked: int, life: int) -> NoReturn:
     """Hold a notebook's process until the other end of `life` is let go; then end it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         if folder:
             uid, gid = os.getuid(), os.getgid()
             _call("unshare", NAMESPACES)
-            for name, text in (
-                ("setgroups", "deny"),
-                ("uid_map", f"{uid} {uid} 1"),
-                ("gid_map", f"{gid} {gid} 1"),
-            ):
-                Path("/proc/self", name).write_text(text)
+            Path("/proc/self/setgroups").write_text("deny")
+            Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+            Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
         child = os.fork()  # the first process of its own process space: when it ends, all others there do
         if child == 0:
             serve_and_leave(Notebook(), asked, lambda: _confine(folder) if folder else None)
@@ -140,8 +122,7 @@ def _confine(folder: str) -> None:
     _call("mount", b"tmpfs", b"/proc", b"tmpfs", 15, b"size=0")
     _call("capset", (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
     os.chdir(folder)
-    for limit, most in (LIMITS | {resource.RLIMIT_NPROC: PROCESSES}).items():
-        resource.setrlimit(limit, (most, most))
+    resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
 
 
 def _call(name: str, *arguments: Any) -> None:
@@ -150,4 +131,4 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]), sys.argv[2])

@@ -94,6 +94,23 @@ def test_other_cells_are_used_and_a_wrong_answer_comes_with_its_hint(sandbox):
 
 
 @needs_bwrap
+def test_a_broken_class_is_named_as_a_broken_function_is(sandbox):
+    notebook = filled(3)
+    cell = next(c for c in notebook.cells if c.cell_type == "code" and "class Bloco" in c.source)
+    cell.source = "class Bloco(nn.Module)\n    pass"
+    mark = marks(notebook, sandbox)["block"]
+    assert mark.status == BROKEN and "SyntaxError" in mark.detail, mark
+
+
+@needs_bwrap
+def test_a_check_with_all_that_it_takes_does_nothing_while_grading(sandbox):
+    notebook = filled()
+    answer_cell(notebook, 1).source += "\nfrom lib.exercises.chapter_01 import check_causal_mask"
+    answer_cell(notebook, 1).source += "\ncheck_causal_mask(mascara_causal, trocar=True)"
+    assert marks(notebook, sandbox)["causal_mask"].status == RIGHT
+
+
+@needs_bwrap
 def test_the_course_is_there_as_names_and_constants_only(sandbox):
     modules = {"losses": "IGNORE_INDEX", "plots": "anything", "attention": "softmax"}
     uses = "".join(f"from lib.{module} import {name}\n" for module, name in modules.items())
