@@ -77,7 +77,7 @@ class Report:
     def problems(self, texts: dict[str, str], project: Project) -> list[str]:
         """Why the files are not to be believed, and what to do."""
         try:
-            content = provenance.read(texts.get(self.json.name, provenance.written({})))
+            content = provenance.read(texts.get(self.json.name, provenance.as_text({})))
         except ValueError as problem:
             return [f"{self.json.name}: {problem}; put it back, or delete it and run: {self.command}"]
         pins = provenance.pins(*REQUIREMENTS)

@@ -19,7 +19,7 @@ AUDITOR = "pip-audit==2.10.1"
 CLEAN, FOUND, NOT_REACHED = 0, 1, 2
 
 
-def said(command: list, folder: Path) -> str:
+def output_of(command: list, folder: Path) -> str:
     return subprocess.run([*map(str, command)], cwd=folder, text=True, capture_output=True).stdout
 
 
@@ -31,7 +31,7 @@ def ask_pip_audit(scratch: Path) -> str:
     pins = [line.split()[0] for path in ROOT.glob("requirements*.txt") for line in requirement_lines(path)]
     (scratch / "pins.txt").write_text("\n".join(pins), encoding="utf-8")
     options = ["--no-deps", "--disable-pip", "--progress-spinner", "off", "--format", "json"]
-    return said([program("pip-audit", scratch / "venv"), *options, "-r", scratch / "pins.txt"], scratch)
+    return output_of([program("pip-audit", scratch / "venv"), *options, "-r", scratch / "pins.txt"], scratch)
 
 
 def ask_npm(scratch: Path) -> str:
@@ -40,8 +40,8 @@ def ask_npm(scratch: Path) -> str:
     package = {"name": "course", "version": "0.0.0", "dependencies": wanted}
     (scratch / "package.json").write_text(json.dumps(package), encoding="utf-8")
     npm = find_program("npm")
-    said([npm, "install", "--package-lock-only", "--ignore-scripts", "--legacy-peer-deps"], scratch)
-    return said([npm, "audit", "--json"], scratch)
+    output_of([npm, "install", "--package-lock-only", "--ignore-scripts", "--legacy-peer-deps"], scratch)
+    return output_of([npm, "audit", "--json"], scratch)
 
 
 def read_pip_audit(told: str) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ the figure that the sentence means: a small whole number may be there by chance.
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from trust.ledger import written
+from trust.ledger import plain_text
 from trust.numerals import around
 from trust.pages import Page
 
@@ -51,7 +51,7 @@ def audit(page: Page) -> Audit:
     values = [(block, numeral) for block, numeral in everything if not numeral.notation]
     missing = [
         Place(
-            written(numeral),
+            plain_text(numeral),
             block.position + 1 if page.cells else None,
             block.text.count("\n", 0, numeral.start) + 1,
             around(block.text, numeral),

@@ -7,7 +7,7 @@ before the sentence first. A value that nothing prints is bound to `?`, and name
 import json
 from difflib import SequenceMatcher
 
-from trust.ledger import Origins, bound, notation, values, written
+from trust.ledger import Origins, bound, notation, plain_text, values
 from trust.notebooks import Unusable, text_of
 from trust.numerals import around
 from trust.pages import KEY, Block, Book, Page
@@ -30,7 +30,7 @@ def _bind(page: Page, block: Block, known: Origins, positions: dict[str, int]) -
         origin = kept.get(index, "")
         if origin not in known or not known[origin].shows(numeral.readings):
             origin = _nearest(block, numeral, known, positions)
-        lines.append(f"{written(numeral)} @ {origin or '?'}")
+        lines.append(f"{plain_text(numeral)} @ {origin or '?'}")
         if origin is None:
             where = f"{page.name}, {block.name}"
             orphans.append(f"{where}: nothing prints {numeral.text!r} in “{around(block.text, numeral)}”")
@@ -42,7 +42,7 @@ def _bind(page: Page, block: Block, known: Origins, positions: dict[str, int]) -
 def _kept(block: Block, found: list[Numeral]) -> dict[int, str]:
     """Origins of the values that the old ledger and the prose have in common, by index in the prose."""
     old = bound(block)
-    matcher = SequenceMatcher(None, [text for text, _ in old], [written(n) for n in found], autojunk=False)
+    matcher = SequenceMatcher(None, [text for text, _ in old], [plain_text(n) for n in found], autojunk=False)
     return {m.b + i: old[m.a + i][1] for m in matcher.get_matching_blocks() for i in range(m.size)}
 
 

@@ -20,7 +20,7 @@ Bound = list[tuple[str, str]]
 Origins = Mapping[str, Printed]  # what each cell that may stand behind a value prints
 
 
-def written(numeral: Numeral) -> str:
+def plain_text(numeral: Numeral) -> str:
     """A numeral as the ledger writes it: LaTeX's braces and spaces dropped."""
     text = numeral.text.replace("{,}", ",").replace("{.}", ".").replace("\\,", "").replace("\\%", "%")
     return re.sub(r"\s+", " ", text).strip()
@@ -33,7 +33,7 @@ def values(page: Page, block: Block) -> list[Numeral]:
 
 def notation(page: Page, block: Block) -> str:
     """The other numerals of a block, as the ledger keeps them."""
-    return " ".join(written(n) for n in page.numerals(block) if n.notation)
+    return " ".join(plain_text(n) for n in page.numerals(block) if n.notation)
 
 
 def bound(block: Block) -> Bound:
@@ -55,7 +55,7 @@ def block_problems(page: Page, block: Block, known: Origins) -> list[str]:
     found, bindings = values(page, block), bound(block)
     if unknown := block.ledger.keys() - {"values", "notation"}:
         return [f"{place}: the ledger has unknown keys {sorted(unknown)}"]
-    if [written(n) for n in found] != [text for text, _ in bindings]:
+    if [plain_text(n) for n in found] != [text for text, _ in bindings]:
         return [f"{place}: {_first_difference(block, found, bindings)}; {remedy}"]
     if notation(page, block) != block.ledger.get("notation", ""):
         return [
@@ -72,10 +72,10 @@ def block_problems(page: Page, block: Block, known: Origins) -> list[str]:
 
 def _first_difference(block: Block, found: list[Numeral], bindings: Bound) -> str:
     for numeral, (text, origin) in zip(found, bindings, strict=False):
-        if written(numeral) != text:
+        if plain_text(numeral) != text:
             line = around(block.text, numeral)
-            return f"“{line}” says {written(numeral)!r}; the ledger expects {text!r}, from {origin!r}"
+            return f"“{line}” says {plain_text(numeral)!r}; the ledger expects {text!r}, from {origin!r}"
     if len(found) > len(bindings):
         extra = found[len(bindings)]
-        return f"{written(extra)!r} in “{around(block.text, extra)}” has no origin in the ledger"
+        return f"{plain_text(extra)!r} in “{around(block.text, extra)}” has no origin in the ledger"
     return f"the ledger has {bindings[len(found)][0]!r}, which is no longer in the prose"

@@ -130,7 +130,7 @@ def printed_text(cell: Cell) -> str:
     )
 
 
-def spoken(cell: Cell) -> str:
+def descriptions(cell: Cell) -> str:
     """Alternative texts and captions that a code cell's metadata gives to its pictures."""
     found: list[str] = []
 

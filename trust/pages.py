@@ -54,7 +54,7 @@ def notebook_page(path: Path, name: str, notebook: dict[str, Any], settings: Set
     """The page that a notebook's JSON stands for."""
     cells, blocks = notebook["cells"], []
     for position, cell in enumerate(cells):
-        text = cell["source"] if cell["cell_type"] == "markdown" else notebooks.spoken(cell)
+        text = cell["source"] if cell["cell_type"] == "markdown" else notebooks.descriptions(cell)
         ledger = cell["metadata"].get(KEY, {})
         if text or ledger:
             blocks.append(Block(cell["id"], text, ledger if isinstance(ledger, dict) else {}, position))

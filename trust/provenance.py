@@ -76,7 +76,7 @@ def keep(path: Path, part: Part, values: Any, made: dict[str, Any]) -> None:
     made["seconds"] = time.monotonic() - made.pop("began")
     content = read(path.read_text(encoding="utf-8")) if path.exists() else {}
     content[part.name] = {"values": values, "made": made, "seal": seal(values, made)}
-    write(path, written(content))
+    write(path, as_text(content))
 
 
 def write(path: Path, text: str) -> None:
@@ -89,7 +89,7 @@ def write(path: Path, text: str) -> None:
         scratch.unlink(missing_ok=True)
 
 
-def written(content: dict[str, dict]) -> str:
+def as_text(content: dict[str, dict]) -> str:
     """The text of a file of measurements."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -110,7 +110,7 @@ def read(text: str) -> dict[str, dict]:
         if part["seal"] != seal(part["values"], part["made"]):
             raise ValueError(f"the numbers of {name!r} are not those that the program wrote")
     # Two spellings of one number have one value, and so one seal.
-    if written(content) != text:
+    if as_text(content) != text:
         raise ValueError("it is not written as the program writes")
     return content
 

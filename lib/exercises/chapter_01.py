@@ -26,7 +26,7 @@ def check_causal_mask(student: Trial) -> None:
             so_a_propria=torch.eye(n, dtype=torch.bool),
         )
     student.conclude()
-    student.require(not student.asked("trace", 41)["loop"], "laco", "comparações entre tensores", "um laço")
+    student.require(not student.ask("trace", 41)["loop"], "laco", "comparações entre tensores", "um laço")
     student.expect(student(n=0), causal_mask(0))
 
 
@@ -43,7 +43,7 @@ def check_softmax(student: Trial) -> None:
         hidden = small.masked_fill(dice.chance(0.4, 2, 1) & torch.tensor([False, True, True]), -math.inf)
         _expect_softmax(student, hidden, "instavel")
     student.conclude()
-    ready = student.asked("trace", small)["softmaxes"]
+    ready = student.ask("trace", small)["softmaxes"]
     student.require(not ready, "pronta", "exp, soma e divisão", f"uma softmax pronta: {', '.join(ready)}")
 
 

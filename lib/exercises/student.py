@@ -54,9 +54,9 @@ class Rejected(Exception):
 class Student:
     """A student's function, called with named inputs."""
 
-    def __init__(self, asked: Asking) -> None:
-        self.asked = asked
-        what = asked("what")
+    def __init__(self, ask: Asking) -> None:
+        self.ask = ask
+        what = ask("what")
         if "function" not in what:
             raise Rejected("nao_funcao", Recebido=what.get("unfit") or show(restored(what["value"])))
         self.given: dict[str, Any] = {}
@@ -64,7 +64,7 @@ class Student:
     def __call__(self, **inputs: Any) -> Any:
         """The result of the function, which gets the inputs by position, in the order written."""
         self.given = inputs
-        reply = self.asked("call", *inputs.values())
+        reply = self.ask("call", *inputs.values())
         if "raised" in reply:
             self.reject("memoria" if reply["memory"] else "excecao", got=str(reply["raised"]))
         for (name, value), after in zip(inputs.items(), reply["inputs"], strict=True):
@@ -127,16 +127,16 @@ class Checker:
         """The verdict on an answer that already is in a process of its own."""
         deadline = time.monotonic() + seconds
 
-        def asked(method: str, *arguments: Any) -> dict:
-            told = apart.ask(method, *arguments, seconds=deadline - time.monotonic())
-            if told and "stub" in told:
+        def ask(method: str, *arguments: Any) -> dict:
+            reply = apart.ask(method, *arguments, seconds=deadline - time.monotonic())
+            if reply and "stub" in reply:
                 raise NotYet
-            return told
+            return reply
 
         try:
             if steps := workshop.steps_before(self.exercise):
-                asked("define", steps)
-            self.examine(asked)
+                ask("define", steps)
+            self.examine(ask)
         except NotYet:
             return Verdict(TO_DO, "", f"✎ Sua vez: complete {name} e execute a célula de novo.")
         except Rejected as rejected:
@@ -157,8 +157,8 @@ def number_checker(name: str, expected: float, digits: int | None = None, **mist
     """The checker of a number derived by hand: exactly `expected`, or to `digits` decimals."""
     within = 0.0 if digits is None else 0.51 * 10**-digits
 
-    def examine(asked: Asking) -> None:
-        value = _number(asked)
+    def examine(ask: Asking) -> None:
+        value = _number(ask)
         if abs(value - expected) <= within:
             return
         known = (mistake for mistake, outcome in mistakes.items() if abs(value - outcome) <= within)
@@ -167,8 +167,8 @@ def number_checker(name: str, expected: float, digits: int | None = None, **mist
     return Checker(name, examine)
 
 
-def _number(asked: Asking) -> float:
-    what = asked("what")
+def _number(ask: Asking) -> float:
+    what = ask("what")
     if what.get("value", ...) is None:
         raise NotYet
     if "value" not in what:

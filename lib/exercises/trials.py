@@ -119,8 +119,8 @@ class Dice:
 class Trial(Student):
     """A student's function, called with one input after the other; `conclude` says what they showed."""
 
-    def __init__(self, asked: Asking, name: str) -> None:
-        super().__init__(asked)
+    def __init__(self, ask: Asking, name: str) -> None:
+        super().__init__(ask)
         self.seed = int.from_bytes(hashlib.sha256(f"{name} {today()}".encode()).digest()[:4], "big")
         self.cases: list[Case] = []
 
@@ -202,8 +202,8 @@ def checker(examine: Callable[[Trial], None]) -> Checker:
     """Turn a function that puts a `Trial` through its inputs into a checker; its name finds its hints."""
     name = examine.__name__.removeprefix("check_")
 
-    def run(asked: Asking) -> None:
-        trial = Trial(asked, name)
+    def run(ask: Asking) -> None:
+        trial = Trial(ask, name)
         examine(trial)
         trial.conclude()
 

@@ -195,7 +195,7 @@ def keep(name: str, answer: Any, replace: bool = False, path: Path | None = None
 
 def with_answer(text: str, part: Exercise, answer: Any, replace: bool) -> str:
     """The program with her answer, and what it needs, in the place of what was there."""
-    imports, needed = written(answer, part.answer)
+    imports, needed = source_of(answer, part.answer)
     found = definitions(text)
     for name, source in needed.items():
         there = found.get(name)
@@ -263,7 +263,7 @@ def _imports_of(text: str) -> str:
 # An answer as it was written
 
 
-def written(answer: Any, name: str) -> tuple[list[str], dict[str, str]]:
+def source_of(answer: Any, name: str) -> tuple[list[str], dict[str, str]]:
     """The imports that an answer needs, and its source after those of the helpers and constants it uses."""
     if getattr(answer, "__name__", "") != name or not isinstance(answer, FunctionType | type):
         raise Unkept(f"a resposta precisa se chamar {name} e ser escrita com def ou class.")

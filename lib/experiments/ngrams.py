@@ -36,7 +36,7 @@ class KneserNey:
 
     def perplexity(self, sentences: Sentences) -> float:
         """exp of the mean surprisal of the tokens, each given those on its left. [SEP] is not asked for."""
-        return math.exp(np.mean([-np.log(self.factor(s, i, i)[s[i]]) for s, i in asked(sentences)]))
+        return math.exp(np.mean([-np.log(self.factor(s, i, i)[s[i]]) for s, i in inner_tokens(sentences)]))
 
     def pseudo_perplexity(self, sentences: Sentences) -> float:
         """exp of the mean surprisal of the tokens, each given all the others: what a masked model is asked.
@@ -45,7 +45,7 @@ class KneserNey:
         p(sentence), only that of the place and those that look back on it differ: the others cancel.
         """
         surprisals = []
-        for s, i in asked(sentences):
+        for s, i in inner_tokens(sentences):
             reach = range(i, min(i + self.order, len(s)))
             log_p = np.sum([np.log(self.factor(s, j, i)) for j in reach], 0)  # (V,)
             surprisals.append(np.logaddexp.reduce(log_p) - log_p[s[i]])
@@ -104,6 +104,6 @@ def window(s: Sequence[int], i: int, length: int) -> Gram:
     return tuple(s[max(j, 0)] for j in range(i - length + 1, i + 1))
 
 
-def asked(sentences: Sentences) -> list[tuple[Sequence[int], int]]:
+def inner_tokens(sentences: Sentences) -> list[tuple[Sequence[int], int]]:
     """Each token with its sentence, but for [CLS] and [SEP]."""
     return [(s, i) for s in sentences for i in range(1, len(s) - 1)]

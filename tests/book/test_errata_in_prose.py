@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.trust.pages import BOOK, chapters, pages, read_page
-from trust.notebooks import spoken
+from trust.notebooks import descriptions
 
 
 @pytest.mark.guards("03.s63")
@@ -19,7 +19,7 @@ def test_training_and_uses_have_their_chapters_and_each_ends_with_what_to_keep()
 @pytest.mark.guards("05.s51")
 def test_both_attentions_are_drawn_side_by_side():
     for name in ("02_mlm", "03_bert_encoders"):
-        described = [spoken(cell).lower() for cell in read_page(BOOK / f"{name}.ipynb").code_cells()]
+        described = [descriptions(cell).lower() for cell in read_page(BOOK / f"{name}.ipynb").code_cells()]
         assert any("causal" in text and "bidirecional" in text for text in described)
 
 

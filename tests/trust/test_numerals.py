@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trust import markdown
 from trust.conventions import Convention, detected
 from trust.languages import LANGUAGES
-from trust.ledger import written
+from trust.ledger import plain_text
 from trust.numerals import around, numerals
 from trust.readings import Reading
 
@@ -70,8 +70,8 @@ CONVENTIONS = {code: Convention(row.decimal, code, frozenset({"mermaid"})) for c
 def test_values_and_notation(language, text, values, notation):
     found = numerals(text, CONVENTIONS[language])
     assert all(re.search(r"\d", text[n.start : n.end]) for n in found)
-    assert "|".join(written(n) for n in found if not n.notation) == values
-    assert " ".join(written(n) for n in found if n.notation) == notation
+    assert "|".join(plain_text(n) for n in found if not n.notation) == values
+    assert " ".join(plain_text(n) for n in found if n.notation) == notation
 
 
 def spelled(number: Decimal, decimal: str, group: str) -> str:

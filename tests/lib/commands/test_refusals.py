@@ -53,7 +53,7 @@ TABLES = {
     "the same column": (f"texto,b\n{ROWS}".encode(), "mesma coluna", "--rotulo", "texto"),
     "ragged": (f"texto,rotulo\n{ROWS}sobra,uma,coluna\n".encode(), "a linha 62 tem 3 colunas"),
     "open quotes": (f'texto,rotulo\n"{ROWS}'.encode(), "aspas que não se fecham"),
-    "few": (b"texto,rotulo\na,b\nc,d\n", "só 2 exemplos"),
+    "few": (b"texto,rotulo\na,b\nc,d\n", "poucos exemplos que servem: 2;"),
     "one class": (f"texto,rotulo\n{ROWS.replace('ruim', 'bom')}".encode(), "uma só classe, 'bom'"),
     "no classes": (
         ("texto,rotulo\n" + "".join(f"t{i},{i}\n" for i in range(40))).encode(),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lib.experiments.ngrams import KneserNey, asked
+from lib.experiments.ngrams import KneserNey, inner_tokens
 
 CLS, A, B, C, SEP = range(5)
 TEXT = [[CLS, A, B, C, SEP], [CLS, A, B, SEP], [CLS, C, A, B, SEP], [CLS, B, B, A, C, SEP]]
@@ -24,7 +24,7 @@ def test_bigrams_by_hand():
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_probabilities_add_up_to_one_after_any_context(order):
     model = KneserNey(TEXT, 5, order)
-    for s, i in asked([*TEXT, [CLS, C, C, A, A, SEP]]):
+    for s, i in inner_tokens([*TEXT, [CLS, C, C, A, A, SEP]]):
         p = model.factor(s, i, i)
         assert p.min() > 0 and p.sum() == pytest.approx(1)
 
