@@ -41,6 +41,7 @@ ICONS = [
     *("magnifying-glass", "magnifying-glass-minus", "download", "file", "file-pdf", "print", "expand"),
     *("circle-half-stroke", "moon", "sun", "circle-check", "circle-info", "circle-exclamation"),
     *("circle-xmark", "triangle-exclamation", "lightbulb", "bell", "pencil", "share", "up-right-from-square"),
+    *("code-branch", "rocket"),  # of the buttons that lead to a repository
 ]
 # What a formula may hold: letters (accents, Greek, italic, calligraphic, blackboard), operators, arrows,
 # brackets. tests/book/test_formulas.py notices a formula that needs more.

@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import course_assets
 import course_bibliography
@@ -84,13 +85,23 @@ def show_version(app: Sphinx, config) -> None:
 def link_to_the_repository(app: Sphinx, config) -> None:
     """Buttons to see, edit and launch a page, if it is said where the book lives: no address is invented."""
     if address := os.environ.get("BOOK_REPOSITORY"):
+        # The theme knows hosts by these names. Any other is taken for GitHub's program, as the workflow is.
+        known = [name for name in ("gitlab", "bitbucket") if name in urlsplit(address).netloc]
         config.html_theme_options |= {
             "repository_url": address,
+            "repository_provider": (known or ["github"])[0],
             "repository_branch": os.environ.get("BOOK_BRANCH", "main"),
             "use_repository_button": True,
             "use_edit_page_button": True,
             "launch_buttons": {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"},
         }
+
+
+def replace_brands(app: Sphinx, pagename, templatename, context, doctree) -> None:
+    """The mark of a host would bring a whole font of brands into every page: a branch says it as well."""
+    for button in context["header_buttons"]:
+        for each in (button, *button.get("buttons", ())):
+            each["icon"] = re.sub(r"^fab fa-\w+", "fas fa-code-branch", each["icon"])
 
 
 def setup(app: Sphinx) -> dict:
@@ -100,6 +111,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", unhook_remote_scripts, priority=900)
     app.connect("config-inited", show_version)
     app.connect("config-inited", link_to_the_repository)
+    app.connect("html-page-context", replace_brands, priority=900)  # when the theme has made its buttons
     app.connect("doctree-read", make_ids_unique)
     app.connect("doctree-read", label_ids_of_outputs)
     course_words.setup(app)

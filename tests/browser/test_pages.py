@@ -157,17 +157,19 @@ def test_the_text_is_there_without_scripts(browser, book_url):
     context.close()
 
 
-def test_the_menu_of_a_page_opens_at_the_first_click_and_by_keyboard(page, book_url):
+def test_the_menus_of_a_page_open_at_the_first_click_and_by_keyboard(page, book_url):
+    """One, or three where the book's repository is known."""
     load(page, f"{book_url}/{CHAPTER}")
-    button = page.locator("[data-bs-toggle=dropdown]")
-    expect(button).to_have_attribute("aria-expanded", "false")
-    button.evaluate("button => button.click()")
-    expect(button).to_have_attribute("aria-expanded", "true")
-    button.focus()
-    page.keyboard.press("Escape")
-    expect(button).to_have_attribute("aria-expanded", "false")
-    page.keyboard.press("Enter")
-    expect(button).to_have_attribute("aria-expanded", "true")
+    buttons = page.locator("[data-bs-toggle=dropdown]")
+    expect(buttons.first).to_have_attribute("aria-expanded", "false")
+    for button in buttons.all():
+        button.evaluate("button => button.click()")
+        expect(button).to_have_attribute("aria-expanded", "true")
+        button.focus()
+        page.keyboard.press("Escape")
+        expect(button).to_have_attribute("aria-expanded", "false")
+        page.keyboard.press("Enter")
+        expect(button).to_have_attribute("aria-expanded", "true")
     assert not page.problems
 
 
