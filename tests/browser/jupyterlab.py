@@ -15,7 +15,7 @@ import nbformat
 from nbformat.v4 import new_notebook
 from playwright.sync_api import Locator, Page
 
-from tests.browser.chromium import WAIT_MS, wait_until
+from tests.browser.chromium import wait_until
 from tools.lab import server
 from tools.lab.__main__ import prepare
 from tools.lab.folder import Folder
@@ -27,12 +27,6 @@ ASK_AGAIN_SECONDS = 0.1
 LEAKS = ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTER_CONFIG_PATH")
 PORT_LOST = "no available port could be found"  # what the server says then
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-# JupyterLab's anywidget gives a widget two seconds to be ready, and up on it after that; with every core busy
-# two seconds are nothing. The pages of the book have no such limit (tools/bundles/build.mjs).
-PATIENCE = f"""{{
-  const own = AbortSignal.timeout;
-  AbortSignal.timeout = ms => own.call(AbortSignal, Math.max(ms, {WAIT_MS}));
-}}"""
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,6 @@ def running_lab(scratch: Path) -> Iterator[Lab]:
 
 def open_notebook(page: Page, lab: Lab, name: str, cells: Sequence) -> None:
     """Write a notebook and open it, with its kernel up: before that, "run" would ask for a kernel."""
-    page.add_init_script(PATIENCE)
     nbformat.write(new_notebook(cells=list(cells), metadata={"kernelspec": KERNEL}), lab.folder / name)
     page.goto(lab.url(name))
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()

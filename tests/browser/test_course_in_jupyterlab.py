@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.chromium import DESKTOP, Problems, open_page, wait_until
 from tests.browser.jupyterlab import run_all
 from tests.lib.widgets.shared import ROOTS, VIEW
+from tools.lab.extensions import CHANGES
 from tools.lab.start import START
 
 PAGES = ("01_masking", "02_mlm", "02_practice", "03_bert_block", "03_sizes", "errata")
@@ -50,6 +51,18 @@ def test_it_begins_at_a_page_in_portuguese_with_nothing_but_the_course_beside_it
     tab.get_by_role("link", name="Mascaramento em modelagem de linguagem causal").click()
     expect(tab.locator(".jp-Notebook h1")).to_contain_text("1. Mascaramento")
     assert tab.problems.external == []
+
+
+def test_the_code_for_widgets_is_the_patient_one(jupyterlab, tab):
+    """The hurried one fails now and then, on a busy machine: so what is loaded is looked at."""
+    scripts = []
+    tab.on("response", lambda answer: "/lab/extensions/" in answer.url and scripts.append(answer))
+    open_course(tab, jupyterlab, "03_sizes.ipynb")
+    expect(tab.locator(ROOTS)).not_to_have_count(0)
+    loaded = [script.text() for script in scripts if script.url.partition("?")[0].endswith(".js")]
+    for hurried, patient in CHANGES.values():
+        assert any(patient in text for text in loaded)
+        assert not any(hurried in text for text in loaded)
 
 
 @pytest.mark.parametrize("name", PAGES)

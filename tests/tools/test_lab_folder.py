@@ -7,6 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.lab import __main__ as lab
+from tools.lab import extensions
 from tools.lab.folder import Folder
 from tools.lab.notebooks import Book
 from tools.lab.numbers import Numbers
@@ -134,3 +135,10 @@ def test_where_the_signatures_are_is_said_the_same_to_jupyterlab(start, tmp_path
     notary = folder.notary()
     for name, place in config["NotebookNotary"].items():
         assert (tmp_path / place).samefile(getattr(notary, name))
+
+
+def test_code_for_widgets_that_says_something_else_is_not_served(tmp_path, monkeypatch):
+    """A newer version of it would be as hurried as before, and nobody would know."""
+    monkeypatch.setitem(extensions.CHANGES, "anywidget", ("not there", ""))
+    with pytest.raises(RuntimeError, match="the installed anywidget does not say not there"):
+        extensions.copy_patient(tmp_path)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tools.console import ROOT, arguments_of, step
 from tools.lab import server
+from tools.lab.extensions import copy_patient
 from tools.lab.folder import Folder
 from tools.lab.notebooks import files, read_book
 from tools.lab.start import START, start_page
@@ -24,6 +25,7 @@ def prepare(path: Path) -> Folder:
         folder.place(name, content, kernel)
     pages = len(folder.written)
     folder.place(START, start_page(book, folder.offers()))
+    copy_patient(folder.extensions)
     folder.remember()
     if first:
         step(f"{path}: your own copy of the chapters; what you change stays yours")

@@ -28,6 +28,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path, self.private = path, path / PRIVATE
+        self.extensions = self.private / "labextensions"
         shutil.copytree(CONFIG, self.private, dirs_exist_ok=True)
         self._record = self.private / "versions.json"
         self._known: dict[str, dict[str, str]] = {}

@@ -13,7 +13,8 @@ def command(folder: Folder) -> list[str]:
     """The program that serves a folder; it is to be started in it."""
     # JupyterLab refuses root unless told; inside a container there is nobody else.
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.path}", *as_root]
+    served = (f"--ServerApp.root_dir={folder.path}", f"--LabApp.extra_labextensions_path={folder.extensions}")
+    return [sys.executable, "-m", "jupyterlab", *served, *as_root]
 
 
 def environment(folder: Folder) -> dict[str, str]:
