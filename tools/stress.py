@@ -1,10 +1,11 @@
 """Repeat the tests that use a browser or JupyterLab while other processes keep every core busy.
 
-Usage: .venv/bin/python -m tools.stress [--times 20] [--busy N] [--jobs 2] [what pytest is to run ...]
+python -m tools.stress [--times 20] [--beside 4] [--busy N] [--jobs 2] [what pytest is to run ...]
 
 A test that waits for time to pass, or reads a page before the page has answered, passes on an idle machine
 and fails now and then on a busy one. Without a selection, all tests with the marker `browser` are repeated.
-What a round with a failure printed is kept in `_build/stress`. Ctrl+C ends the round and the busy processes.
+Several rounds run side by side, each a part of the others' load: most of the time that it takes is tests'.
+What a round with a failure printed is kept in `_build/stress`. Ctrl+C ends the rounds and the busy processes.
 """
 
 import argparse
@@ -14,9 +15,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -29,6 +32,7 @@ LOGS = ROOT / "_build" / "stress"
 # Ends by itself should its parent be killed: nobody else would end it.
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(10**6))"
 GRACE_SECONDS = 60  # for tests that are interrupted, to stop the servers and browsers that they started
+LOOK_SECONDS = 0.2  # how often it is seen whether a round has ended
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,13 @@ def read_report(path: Path) -> tuple[int, int, tuple[str, ...]]:
     return len(found) - len(failed) - skipped, skipped, tuple(dict.fromkeys(failed))
 
 
-def wait_or_interrupt(process: subprocess.Popen) -> int:
+def wait_or_interrupt(process: subprocess.Popen, interrupted: threading.Event) -> int:
     """The exit code of a process with a group of its own, which is interrupted if this program is."""
     try:
-        return process.wait()
+        while process.poll() is None:
+            if interrupted.wait(LOOK_SECONDS):  # in the thread of a round, which no signal reaches
+                raise KeyboardInterrupt
+        return process.returncode
     except BaseException:
         os.killpg(process.pid, signal.SIGINT)
         try:
@@ -87,7 +94,11 @@ def wait_or_interrupt(process: subprocess.Popen) -> int:
 
 
 def run_round(
-    selection: Sequence[str], jobs: int, log: Path, environment: Mapping[str, str] | None = None
+    selection: Sequence[str],
+    jobs: int,
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    interrupted: threading.Event | None = None,
 ) -> Round:
     """Run the tests once; what pytest printed goes to `log`, and stays there if anything failed."""
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +115,7 @@ def run_round(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        code = wait_or_interrupt(process)
+        code = wait_or_interrupt(process, interrupted or threading.Event())
         seconds = time.monotonic() - start
         passed, skipped, failed = read_report(report)
     if code and not failed:  # nothing was collected, or pytest itself broke
@@ -122,29 +133,45 @@ def summary(rounds: Sequence[Round]) -> list[str]:
     return [*lines, f"{passed} passed, {sum(often.values())} failed"]
 
 
-def repeat(selection: Sequence[str], times: int, busy: int, jobs: int, logs: Path) -> list[Round]:
-    """Run the tests `times` times beside `busy` busy processes, and say after each round how it went."""
-    rounds = []
-    with kept_busy(busy) as ids:
+def repeat(
+    selection: Sequence[str], times: int, beside: int, busy: int, jobs: int, logs: Path
+) -> list[Round]:
+    """Run the tests `times` times, `beside` at a time, with `busy` busy processes; say how each went."""
+    rounds, interrupted = [], threading.Event()
+    with kept_busy(busy) as ids, ThreadPoolExecutor(beside) as pool:
         print("kept busy by processes", *ids, flush=True)
-        for k in range(1, times + 1):
-            log = logs / f"round-{k:02}.log"
-            rounds.append(run_round(selection, jobs, log))
-            print(f"round {k} of {times}: {rounds[-1]}", flush=True)
-            for name in rounds[-1].failed:
-                print(f"  {name}  (see {log})", flush=True)
+        paths = [logs / f"round-{k:02}.log" for k in range(1, times + 1)]
+        started = {pool.submit(run_round, selection, jobs, log, None, interrupted): log for log in paths}
+        try:
+            for done in as_completed(started):
+                rounds.append(done.result())
+                print(f"round {len(rounds)} of {times}: {rounds[-1]}", flush=True)
+                for name in rounds[-1].failed:
+                    print(f"  {name}  (see {started[done]})", flush=True)
+        except BaseException:
+            interrupted.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     return rounds
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--times", type=int, default=20, help="how often the tests are repeated (default 20)")
+    parser.add_argument("--beside", type=int, default=4, help="rounds at the same time (default 4)")
     parser.add_argument("--busy", type=int, default=os.cpu_count(), help="busy processes (default: cores)")
     parser.add_argument("--jobs", type=int, default=2, help="processes that run tests (default 2)")
     parser.add_argument("--logs", type=Path, default=LOGS, help="where failed rounds are kept")
     options, selection = parser.parse_known_args(arguments)
     try:
-        rounds = repeat(selection or BROWSER_TESTS, options.times, options.busy, options.jobs, options.logs)
+        rounds = repeat(
+            selection or BROWSER_TESTS,
+            options.times,
+            options.beside,
+            options.busy,
+            options.jobs,
+            options.logs,
+        )
     except KeyboardInterrupt:
         sys.exit("interrupted")
     print("\n".join(summary(rounds)))

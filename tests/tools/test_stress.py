@@ -40,9 +40,11 @@ def alive(pid: int) -> bool:
     return True
 
 
-def stressed(folder, capsys, times: int) -> tuple[int, list[str], list[str]]:
+def stressed(folder, capsys, times: int, beside: int = 1) -> tuple[int, list[str], list[str]]:
     """Run the tool on the tests of a folder: its exit code, its lines, and the logs that it kept."""
-    arguments = ["--times", str(times), "--busy", "2", "--jobs", "0", "--logs", str(folder / "logs")]
+    numbers = {"times": times, "beside": beside, "busy": 2, "jobs": 0}
+    arguments = [f"--{name}={number}" for name, number in numbers.items()]
+    arguments += ["--logs", str(folder / "logs")]
     with pytest.raises(SystemExit) as ended:
         stress.main([*arguments, str(folder)])
     first, *said = capsys.readouterr().out.splitlines()
@@ -68,6 +70,26 @@ def test_a_failure_in_one_round_is_told_kept_and_decides(tmp_path, capsys):
     assert said[3].startswith("failed in 1 of 2 rounds: ") and said[3].endswith("test_sometimes")
     assert said[4:] == ["3 passed, 1 failed"]
     assert "the second round fails" in (tmp_path / "logs" / kept[0]).read_text(encoding="utf-8")
+
+
+MEETING = """
+import os, time
+from pathlib import Path
+
+def test_two_rounds_are_there_at_once():
+    here = Path(__file__).parent
+    Path(here, f"here-{os.getpid()}").touch()
+    deadline = time.monotonic() + 60
+    while len([*here.glob("here-*")]) < 2:
+        assert time.monotonic() < deadline, "nobody came"
+        time.sleep(0.01)
+"""
+
+
+def test_rounds_run_side_by_side(tmp_path, capsys):
+    (tmp_path / "test_made_up.py").write_text(MEETING, encoding="utf-8")
+    code, said, kept = stressed(tmp_path, capsys, times=2, beside=2)
+    assert (code, kept, said[-1]) == (0, [], "2 passed, 0 failed")
 
 
 def test_a_selection_that_finds_no_test_is_a_failure(tmp_path):
