@@ -36,12 +36,12 @@
   if (later.widgets) fetchNear(new Set([...widgets].map((view) => view.parentElement)), later.widgets);
   if (later.diagrams) fetchNear(document.querySelectorAll("pre.mermaid"), later.diagrams);
 
-  /** @type {HTMLElement} */
-  const menu = document.querySelector("[data-bs-toggle=dropdown]");
   let menus;
   const fetchMenus = () => (menus ??= fetchScripts(later.menus));
-  menu?.addEventListener("focus", fetchMenus);
-  menu?.addEventListener("click", () => globalThis.bootstrap ?? fetchMenus().then(() => menu.click()));
+  for (const menu of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-bs-toggle=dropdown]"))) {
+    menu.addEventListener("focus", fetchMenus);
+    menu.addEventListener("click", () => globalThis.bootstrap ?? fetchMenus().then(() => menu.click()));
+  }
 
   const focusScrollers = () => {
     const boxes = ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, .formula";

@@ -147,6 +147,23 @@ def test_the_code_of_widgets_is_fetched_when_one_comes_near(new_page, book_url):
     assert not page.problems
 
 
+WIDTH_BESIDE_MEANWHILE = """family => {
+  const [first, ...others] = getComputedStyle(document.documentElement).getPropertyValue(family).split(",");
+  const line = document.body.appendChild(document.createElement("span"));
+  line.style.cssText = "position: absolute; white-space: nowrap; font-size: 100px";
+  line.textContent = "Ana comeu a manga madura que o vizinho trouxe ontem da feira; depois sentou no banco.";
+  const width = names => (line.style.fontFamily = names.join(), line.getBoundingClientRect().width);
+  return width([first]) / width(others);
+}"""
+
+
+@pytest.mark.parametrize("family", ["--course-serif", "--pst-font-family-base"])
+def test_a_line_is_as_long_before_its_font_has_come(family, page, book_url):
+    """In a font of this machine's; otherwise lines would break elsewhere then, and all below would move."""
+    load(page, f"{book_url}/{CHAPTER}")
+    assert abs(page.evaluate(WIDTH_BESIDE_MEANWHILE, family) - 1) < 0.03
+
+
 def test_the_text_is_there_without_scripts(browser, book_url):
     context = browser.new_context(java_script_enabled=False, viewport=PHONE)
     page = context.new_page()
