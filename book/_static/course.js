@@ -5,6 +5,9 @@
   // What only some reader needs: the addresses stand on the tag of this script (book/_ext/course_assets.py).
   const later = document.currentScript.dataset;
   const NEAR = "100% 0px"; // a screen away
+  const ON_SCREEN = "0px 0px -15% 0px"; // enough of it to be seen, before anybody is on the way to the rest
+
+  const AT_ONCE = 8; // boxes that are measured in one go
 
   /** Add scripts that run in their order. @param {string} addresses */
   const fetchScripts = (addresses) =>
@@ -26,10 +29,14 @@
       wanted.abort();
     };
     const near = (entries) => entries.some(({ isIntersecting }) => isIntersecting) && fetchOnce();
-    const observer = new IntersectionObserver(near, { rootMargin: NEAR });
-    wanted.signal.addEventListener("abort", () => observer.disconnect());
+    const watch = (rootMargin) => {
+      const observer = new IntersectionObserver(near, { rootMargin });
+      wanted.signal.addEventListener("abort", () => observer.disconnect());
+      for (const place of places) observer.observe(place);
+    };
+    watch(ON_SCREEN);
+    window.addEventListener("scroll", () => watch(NEAR), { once: true, signal: wanted.signal });
     window.addEventListener("beforeprint", fetchOnce, { signal: wanted.signal });
-    for (const place of places) observer.observe(place);
   }
 
   const widgets = document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]');
@@ -38,25 +45,32 @@
 
   let menus;
   const fetchMenus = () => (menus ??= fetchScripts(later.menus));
-  for (const menu of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-bs-toggle=dropdown]"))) {
+  for (const menu of /** @type {NodeListOf<HTMLElement>} */ (
+    document.querySelectorAll("[data-bs-toggle=dropdown]")
+  )) {
     menu.addEventListener("focus", fetchMenus);
     menu.addEventListener("click", () => globalThis.bootstrap ?? fetchMenus().then(() => menu.click()));
   }
 
-  const focusScrollers = () => {
+  /** A moment for what else the page has to do. */
+  const pause = () => new Promise((resolve) => setTimeout(resolve));
+
+  async function focusScrollers() {
     const boxes = ".bd-article pre, .bd-article .output, .pst-scrollable-table-container, .formula";
-    for (const box of document.querySelectorAll(boxes)) {
+    for (const [k, box] of document.querySelectorAll(boxes).entries()) {
+      // To ask for its width lays it out, wherever it is.
+      if (k % AT_ONCE === 0) await pause();
       if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
     }
-  };
+  }
 
   // Says whether the page has settled: "soon" from a change until what it needs has been mended.
   const root = document.documentElement.dataset;
 
-  const mend = () => {
-    focusScrollers();
-    root.mended = "now";
-  };
+  async function mend(change) {
+    await focusScrollers();
+    if (change === changes) root.mended = "now";
+  }
 
   // The theme blurs its own buttons on every click; who uses the keyboard would be sent back to the top.
   document.addEventListener("click", (event) => {
@@ -65,13 +79,14 @@
     if (byKeyboard && document.activeElement === document.body) at.closest?.("button")?.focus();
   });
 
-  mend();
+  let changes = 0;
   let pending;
   const mendSoon = () => {
     root.mended = "soon";
     clearTimeout(pending);
-    pending = setTimeout(mend, 100);
+    pending = setTimeout(mend, 100, ++changes);
   };
+  mendSoon();
   new MutationObserver(mendSoon).observe(document.body, { childList: true, subtree: true });
   window.addEventListener("resize", mendSoon);
 })();

@@ -80,8 +80,11 @@ LOOK = """() => {
     });
   });
 }"""
+# What is far below is not laid out, and has no height to compare: here all is.
 COMPARE = f"""async sheets => {{
   const look = {LOOK};
+  const all = {{ textContent: "* {{ content-visibility: visible !important }}" }};
+  document.head.append(Object.assign(document.createElement("style"), all));
   const cut = look();
   const link = document.querySelector("link[rel=stylesheet]");
   const make = href => Object.assign(document.createElement("link"), {{ rel: "stylesheet", href }});
