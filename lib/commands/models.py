@@ -71,7 +71,8 @@ def open_model(folder: Path) -> Opened:
     if (folder / MODEL).is_dir() and not (folder / "config.json").exists():
         folder = folder / MODEL
     if not folder.is_dir():
-        raise Refusal(f"não há a pasta de modelo {folder}.")
+        told = f"{folder} é um arquivo" if folder.exists() else f"não há a pasta de modelo {folder}"
+        raise Refusal(f"{told}; um modelo é uma pasta, a que treinar, ajustar ou save_pretrained gravou.")
     if not (folder / "config.json").is_file():
         unfinished = (folder / "settings.json").exists()
         told = "o treino nela não terminou" if unfinished else "não é a pasta de um modelo salvo"
@@ -89,6 +90,14 @@ def open_model(folder: Path) -> Opened:
             told += f"AutoTokenizer.from_pretrained({str(folder)!r}).save_pretrained({str(folder)!r})"
         raise Refusal(f"a pasta {folder} não tem tokenizador (tokenizer.json ou vocab.txt){told}.")
     return Opened(folder, model, tokenizer)
+
+
+def mostly_unknown(unknown: int, total: int) -> list[str]:
+    """What to tell of a text of which the model's tokenizer knows too little; nothing, of another."""
+    share = unknown / total
+    if share <= 0.05:
+        return []
+    return [f"Atenção: {share:.0%} do que o modelo lê são [UNK]; foi treinado em textos diferentes?"]
 
 
 def warm_start(target: MaskedLM | CausalLM, start: Opened) -> None:
