@@ -112,9 +112,26 @@ MODELS = {
         "o vocab.json dela, de um formato mais antigo, vira um com transformers: AutoTok",
     ),
     "bad tokenizer": (damage("tokenizer.json", b"{}"), "o tokenizador não pode ser lido"),
-    "another kind": (change_config(model_type="t5"), "só leio BERT, RoBERTa"),
-    "another size": (change_config(hidden_size=32), "os pesos não combinam"),
-    "too many blocks": (change_config(num_hidden_layers=3), "os pesos não combinam"),
+    "weights by another name": (
+        renamed("model.safetensors", "meu.safetensors"),
+        "os pesos estão em meu.safetensors, que deve chamar-se model.safetensors",
+    ),
+    "weights of TensorFlow": (renamed("model.safetensors", "tf_model.h5"), "em tf_model.h5, são de outra"),
+    "a list of shards that is none": (
+        renamed("model.safetensors", "model.safetensors.index.json"),
+        "o índice das partes dos pesos está danificado",
+    ),
+    "another kind": (change_config(model_type="distilbert"), "é um distilbert, e só leio BERT, RoBERTa"),
+    "no kind": (change_config(model_type=None), "o config.json não diz de que tipo ele é"),
+    "another head": (
+        change_config(architectures=["BertForMultipleChoice"]),
+        "a cabeça de BertForMultipleChoice não é lida",
+    ),
+    "another activation": (change_config(hidden_act="silu"), "a sua ativação, silu, não é calculada"),
+    "relative positions": (change_config(position_embedding_type="relative_key"), "só se calculam as absol"),
+    "no number": (change_config(vocab_size="mil"), "dá a vocab_size um valor impossível"),
+    "another size": (change_config(hidden_size=32), "os pesos não combinam com o config.json: embeddings."),
+    "too many blocks": (change_config(num_hidden_layers=3), "falta encoder.layer.1."),
     "an odd size": (change_config(num_attention_heads=3), "não são os de um BERT"),
 }
 
