@@ -19,8 +19,8 @@ SAFE, PICKLED, CONFIG = "model.safetensors", "pytorch_model.bin", "config.json"
 FOREIGN = {
     "*.safetensors": f"rename it to {SAFE}",
     "*.bin": f"rename it to {PICKLED}",
-    "*.h5": "open it in transformers 4 with from_tf=True and save it again with save_pretrained",
-    "*.msgpack": "open it in transformers 4 with from_flax=True and save it again with save_pretrained",
+    "*.h5": "open it in transformers with from_tf=True and save it again with save_pretrained",
+    "*.msgpack": "open it in transformers with from_flax=True and save it again with save_pretrained",
 }
 
 
@@ -55,7 +55,7 @@ def read_tensors(folder: str | Path) -> dict[str, Tensor]:
         if (index := folder / f"{name}.index.json").is_file():
             return read_shards(index, read)
     for pattern, advice in FOREIGN.items():
-        if found := sorted(path for path in folder.glob(pattern) if path.is_file()):
+        if found := sorted(folder.glob(pattern)):
             raise FileNotFoundError(
                 f"{folder} holds neither {SAFE} nor {PICKLED}, but {found[0].name}: {advice}"
             )

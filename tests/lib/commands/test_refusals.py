@@ -59,7 +59,7 @@ TABLES = {
     "no header": (ROWS.encode(), "parece não ter cabeçalho: 'bom', na primeira linha, é um dos rótulos"),
     "the text in the other column": (
         ("nota,opinião\n" + "".join(f"{c},{t}\n" for t, c in CUT)).encode(),
-        "servem: 2; são precisos pelo menos 20. Texto da coluna 'nota', rótulo da coluna 'opinião'. Textos rep",
+        "servem: 2; são precisos pelo menos 20. Texto da coluna 'nota', rótulo da coluna 'opinião'. Textos",
     ),
     "a field too large": (f"{'a' * 140_000},rotulo\n{ROWS}".encode(), "um campo enorme"),
     "no classes": (
