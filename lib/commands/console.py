@@ -28,7 +28,10 @@ def run(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> in
     except Refusal as refusal:
         return tell(f"erro: {refusal}", REFUSED)
     except OSError as error:
-        return tell(f"erro: não consegui usar {error.filename}: {cause(error)}.", REFUSED)
+        tried = (
+            f"usar {error.filename}" if error.filename else "ler ou gravar um arquivo"
+        )  # open, it has no name
+        return tell(f"erro: não consegui {tried}: {cause(error)}.", REFUSED)
     except KeyboardInterrupt:
         return tell("\nInterrompido.", STOPPED)
     except (MemoryError, RuntimeError) as error:

@@ -22,7 +22,7 @@ from lib.commands.examples import (
     split_by_class,
     split_by_document,
 )
-from lib.commands.export import OUT, require_new
+from lib.commands.export import OUT, require_new, require_room
 from lib.commands.models import OPTION, Opened, mostly_unknown, open_model
 from lib.experiments.tagging import most_frequent_tag
 from lib.heads import FineTuned
@@ -80,6 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     require_new(options.out)
     read = tagging if options.data.suffix.casefold() in (".conllu", ".conll") else classification
     task = read(options, opened := open_model(options.model))
+    require_room(options.out, opened, options.half)
     for line in task.told:
         print(line)
     models = [trained(task, options, options.seed + i) for i in range(options.seeds)]

@@ -208,6 +208,15 @@ def test_what_cannot_be_asked_is_refused(tmp_path, masked, causal, text, opinion
     assert not novo.exists()
 
 
+def test_a_disk_without_room_is_refused_before_any_training(tmp_path, masked, opinions, capsys, monkeypatch):
+    free = type("Usage", (), {"free": 2**10})
+    monkeypatch.setattr("lib.commands.export.disk_usage", lambda _: free)
+    for arguments in (["exportar"], ["ajustar", opinions]):
+        given = [*arguments, "--modelo", masked, "--saida", tmp_path / "longe" / "novo"]
+        refused(given, "há 0.0 MB livres, e o modelo ocupa 0.0", capsys)
+    assert not (tmp_path / "longe").exists()
+
+
 ENGLISH = ("argument", "usage", "must", "expected", "error", "invalid", "required", "got ", "file", "option")
 
 
