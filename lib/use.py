@@ -30,6 +30,7 @@ from lib.training.fine_tuning import Labelled, fine_tune, predict
 from lib.vocabulary import MASK
 from lib.weights import Model
 
+WORDS = "a list of words: text.split(), for instance"
 BERT_BASE, BERT_RATE = 768, 5e-5  # a width, and the learning rate that Devlin (2019) fine-tunes it with
 
 
@@ -53,6 +54,7 @@ def encode(model: Model, tokenizer: Tokenizer, text: str, pair: str | None = Non
 @torch.no_grad()
 def word_vector(model: Model, tokenizer: Tokenizer, text: str, word: str) -> Tensor:
     """The hidden state (d,) of the first occurrence of `word` in `text`, averaged over its subwords."""
+    checks.instance("word", word, str)
     words = _tokenizer(tokenizer).encode(text).words
     # A tokenizer such as XLM-R's keeps the punctuation mark at a word's end with it.
     same = {w: (w.text.lower(), w.text.lower().strip(punctuation)) for w in words}
@@ -117,6 +119,8 @@ def train_tagger(
     """A tagger of words, fine-tuned on `sentences`, lists of words, and the tag of each word."""
     checks.several("sentences", sentences, Sequence, "a list of lists of words")
     checks.several("tags", tags, Sequence, "a list of lists of tags")
+    for words in sentences:
+        checks.several("each of the sentences", words, Sequence, WORDS)
     if len(sentences) != len(tags) or any(len(w) != len(t) for w, t in zip(sentences, tags, strict=True)):
         raise ValueError(
             "tags must be one per word: as many lists as sentences, each as long as its sentence"
@@ -142,7 +146,8 @@ def classify(model: FineTuned, tokenizer: Tokenizer, texts: Sequence[str]) -> li
 def tag(model: FineTuned, tokenizer: Tokenizer, words: Sequence[str]) -> list[str]:
     """The likeliest tag of each word of one sentence."""
     names = _class_names(model, TokenHead, "train_tagger")
-    checks.several("words", words, Sequence, "a list of words: text.split(), for instance")
+    if not len(checks.several("words", words, Sequence, WORDS)):
+        raise ValueError("words must hold at least one word, got none")
     sentence = TaggedSentence("", "", tuple(words), (names[0],) * len(words))
     longest = model.encoder.config.max_length
     examples = tagged([sentence], _tokenizer(tokenizer), names, longest)
@@ -177,6 +182,7 @@ def _row(
     model: Model, tokenizer: Tokenizer, text: str, pair: str | None = None
 ) -> tuple[Tensor, Tensor | None]:
     """The ids of one text or pair, (1, N), and for a pair its segments."""
+    checks.instance("text", text, str, "of many, one call for each")
     encoder, encoding = _encoder(model), _tokenizer(tokenizer).encode(text, pair)
     segments = (
         torch.tensor([encoding.segment_ids]) if pair is not None and encoder.config.segments > 1 else None
@@ -208,6 +214,8 @@ def _fine_tuned(
 ) -> FineTuned:
     """A copy of the encoder under a fresh head, trained on the examples."""
     old = _encoder(model)
+    if old.config.causal and head.pooled:
+        raise ValueError("model must not be causal to classify a text: its [CLS] sees nothing of it")
     config = replace(old.config, pooler=head.pooled or old.config.pooler)
     with torch.random.fork_rng():
         torch.manual_seed(options.get("seed", 0))
@@ -220,5 +228,6 @@ def _fine_tuned(
 
 def _class_names(model: FineTuned, head: type[Head], made_by: str) -> tuple[str, ...]:
     if not isinstance(model, FineTuned) or not isinstance(model.head, head):
-        raise TypeError(f"model must be what {made_by} gives, got {type(model).__name__}")
+        given = f"a {type(model.head).__name__}" if isinstance(model, FineTuned) else type(model).__name__
+        raise TypeError(f"model must be what {made_by} gives, got {given}")
     return model.labels or tuple(f"LABEL_{i}" for i in range(model.head.W.out_features))

@@ -28,9 +28,16 @@ def run(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> in
     except Refusal as refusal:
         return tell(f"erro: {refusal}", REFUSED)
     except OSError as error:
-        return tell(f"erro: não consegui usar {error.filename}: {cause(error)}.", REFUSED)
+        tried = (
+            f"usar {error.filename}" if error.filename else "ler ou gravar um arquivo"
+        )  # open, it has no name
+        return tell(f"erro: não consegui {tried}: {cause(error)}.", REFUSED)
     except KeyboardInterrupt:
         return tell("\nInterrompido.", STOPPED)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+            raise  # a fault of ours
+        return tell("erro: a memória desta máquina não basta: peça menos de uma vez, ou menor.", REFUSED)
     except (TypeError, ValueError) as error:  # the library's, which speaks English, of what nobody foresaw
         return tell(f"erro: isto não pode ser usado, e este comando não previu por quê: {error}", REFUSED)
 
@@ -71,7 +78,12 @@ def peak_memory() -> str:
     except ModuleNotFoundError:  # Windows keeps no such count for all
         return "memória não medida"
     unit = 1 if sys.platform == "darwin" else 1024
-    return f"até {getrusage(RUSAGE_SELF).ru_maxrss * unit / 2**20:,.0f} MB de memória"
+    return f"até {grouped(getrusage(RUSAGE_SELF).ru_maxrss * unit // 2**20)} MB de memória"
+
+
+def grouped(n: int) -> str:
+    """A count in groups of three digits; between them neither a point nor a comma, which could be decimal."""
+    return f"{n:,}".replace(",", " ")
 
 
 # What an option may hold

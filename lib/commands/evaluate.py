@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lib.commands.console import QUIET, SEED, Parser, Row, whole
-from lib.commands.models import OPTION, Opened, open_model
+from lib.commands.models import OPTION, Opened, mostly_unknown, open_model
 from lib.commands.texts import GRAMMAR, TEXTS, paragraphs_of, read_grammar, read_texts, source_of
 from lib.corpus import PORTUGUESE, Grammar, leave_one_out
 from lib.heads import CausalLM, MaskedLM
@@ -40,6 +40,10 @@ def main(arguments: Sequence[str]) -> int:
     objective = objective_of(opened)
     source = source_for(options, text, opened)
     blocks = getattr(source, "blocks", None)
+    if blocks is not None:
+        known = source.vocabulary
+        for line in mostly_unknown(int((blocks == known.unk_id).sum()), int((blocks != known.pad_id).sum())):
+            print(f"{line} O que não conhece não entra na medida.")
     batches = options.batches if blocks is None else min(options.batches, -(-len(blocks) // BATCH))
     held_out = hold_out(objective, source, batches)
     show("", evaluate(objective, held_out)[objective.terms[0]], held_out.floor)

@@ -4,6 +4,7 @@ Both are split into a part to learn from and a part to be examined on. What cann
 any work, in one sentence that names the line or the column.
 """
 
+import codecs
 import csv
 import io
 import re
@@ -20,8 +21,7 @@ from lib.corpus.porttinari import TaggedSentence, read_conllu
 from lib.training.data import generator
 
 SEPARATORS = {",": "vírgula", ";": "ponto e vírgula", "\t": "tabulação"}
-TEXT_NAMES = ("texto", "text", "frase", "sentence")
-LABEL_NAMES = ("rotulo", "rótulo", "label", "classe", "class")
+USUAL = ("texto", "text", "frase", "sentence"), ("rotulo", "rótulo", "label", "classe", "class")
 FEWEST, FEWEST_A_CLASS, FEWEST_SENTENCES, EXAMINED = 20, 2, 10, 0.2
 
 
@@ -39,58 +39,76 @@ class Table(NamedTuple):
 
 def read_csv(path: Path, text: str | None = None, label: str | None = None) -> Table:
     """Texts with their classes from a CSV with a header; each text once."""
-    content = decoded(path)
+    header, *rows = read_rows(path)
+    at = columns(path, header, (text, label))
+    named = [header[i] for i in at]
+    pairs = [(row[at[0]], row[at[1]]) for row in rows]
+    if label is None and named[1].casefold() not in USUAL[1] and named[1] in {c for _, c in pairs}:
+        told = f"{named[1]!r}, na primeira linha, é um dos rótulos"
+        raise Refusal(f"{path} parece não ter cabeçalho: {told}; ponha antes dela os nomes das colunas.")
+    first = dict(reversed([(t, c) for t, c in pairs if t and c]))  # of each text
+    notes = [f"Texto da coluna {named[0]!r}, rótulo da coluna {named[1]!r}."]
+    if empty := sum(not t or not c for t, c in pairs):
+        notes.append(f"Linhas sem texto ou sem rótulo, deixadas de fora: {empty}.")
+    if again := len(pairs) - empty - len(first):
+        other = sum(bool(t and c) and first[t] != c for t, c in pairs)
+        told = f"; com um rótulo diferente do primeiro: {other}" if other else ""
+        notes.append(f"Textos repetidos, deixados de fora para não estarem nas duas partes: {again}{told}.")
+    return Table([Example(t, c) for t, c in reversed(first.items())], notes)
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """The rows of a CSV in which anything is written, all as long as the first, which is the header."""
+    # Spreadsheets may write which separator follows, in a line before the header.
+    content = re.sub(r'\A"?sep=."?(?=\n)', "", decoded(path))
     if not content.strip():
         raise Refusal(f"{path} está vazio: é preciso um cabeçalho e uma linha por exemplo.")
-    separator = max(SEPARATORS, key=lambda s: len(next(csv.reader(io.StringIO(content), delimiter=s), [])))
+    begin = content.lstrip(" \n")[: csv.field_size_limit()]
+    separator = max(SEPARATORS, key=lambda s: len(next(csv.reader(io.StringIO(begin), delimiter=s))))
     reader = csv.reader(io.StringIO(content), delimiter=separator, strict=True)
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error:
         told = f"aspas que não se fecham, ou um campo enorme, perto da linha {reader.line_num}"
         raise Refusal(f"{path} não é um CSV bem formado: há {told}.") from None
-    header = [cell.strip() for cell in rows[0][1]]
-    if len(header) < 2:
+    width, name = len(rows[0][1]), SEPARATORS[separator]
+    if width < 2:
         known = ", ".join(SEPARATORS.values())
         raise Refusal(f"{path} tem uma só coluna na primeira linha: separe texto e rótulo por {known}.")
-    at = column(path, header, text, TEXT_NAMES, 0), column(path, header, label, LABEL_NAMES, 1)
+    for number, row in rows:
+        if len(row) != width:
+            told = f"a linha {number} tem {len(row)} colunas, e o cabeçalho, {width}"
+            raise Refusal(f"{path} está irregular: {told}; um texto com {name} vai entre aspas.")
+    return [[cell.strip() for cell in row] for _, row in rows]
+
+
+def columns(path: Path, header: list[str], asked: Sequence[str | None]) -> list[int]:
+    """Where text and label are: in the columns asked for, in those of the usual names, or in the only two."""
+    lower, at = [name.casefold() for name in header], []
+    for name, usual in zip(asked, USUAL, strict=True):
+        names = usual if name is None else (name.casefold(),)
+        at.append(next((lower.index(n) for n in names if n in lower), -1))
+    for place, name in enumerate(asked):
+        if at[place] < 0 and name is None and len(header) == 2:
+            at[place] = place if at[1 - place] < 0 else 1 - at[1 - place]
+        if at[place] < 0:
+            wanted = repr(name) if name else f"chamada {USUAL[place][0]!r}"
+            there, option = ", ".join(map(repr, header)), ("--texto", "--rotulo")[place]
+            raise Refusal(f"{path} não tem a coluna {wanted}; há {there}: diga qual com {option}.")
     if at[0] == at[1]:
         raise Refusal(f"o texto e o rótulo não podem vir da mesma coluna, {header[at[0]]!r}.")
-    for number, row in rows[1:]:
-        if len(row) != len(header):
-            told = f"a linha {number} tem {len(row)} colunas, e o cabeçalho, {len(header)}"
-            raise Refusal(f"{path} está irregular: {told}; um {SEPARATORS[separator]} no texto pede aspas.")
-    pairs = [(row[at[0]].strip(), row[at[1]].strip()) for _, row in rows[1:]]
-    unique = dict(reversed([(t, c) for t, c in pairs if t and c]))  # the first of each text
-    notes = [f"Texto da coluna {header[at[0]]!r}, rótulo da coluna {header[at[1]]!r}."]
-    if empty := sum(not t or not c for t, c in pairs):
-        notes.append(f"{empty} linhas sem texto ou sem rótulo ficaram de fora.")
-    if again := len(pairs) - empty - len(unique):
-        notes.append(f"{again} textos repetidos ficaram de fora: estariam nas duas partes.")
-    return Table([Example(t, c) for t, c in reversed(unique.items())], notes)
+    return at
 
 
-def column(path: Path, header: list[str], asked: str | None, usual: Sequence[str], place: int) -> int:
-    """Where the column is: the one asked for, one of the usual names, or its place among two."""
-    lower = [name.casefold() for name in header]
-    for name in (asked,) if asked else usual:
-        if name.casefold() in lower:
-            return lower.index(name.casefold())
-    if asked is None and len(header) == 2:
-        return place
-    option = ("--texto", "--rotulo")[place]
-    wanted = repr(asked) if asked else f"chamada {usual[0]!r}"
-    there = ", ".join(map(repr, header))
-    raise Refusal(f"{path} não tem a coluna {wanted}; há {there}: diga qual com {option}.")
+def require_classes(path: Path, labels: Sequence[str], what: str, notes: Sequence[str] = ()) -> None:
+    """Refuse what nothing can be learnt from: too little, one class only, or almost as many as examples.
 
-
-def require_classes(path: Path, labels: Sequence[str], what: str) -> None:
-    """Refuse what nothing can be learnt from: too little, one class only, or almost as many as examples."""
+    `notes` are what was noticed while reading, which may be why there is too little.
+    """
     counts = Counter(labels)
     if len(labels) < FEWEST:
-        raise Refusal(
-            f"{path} traz poucos exemplos que servem: {len(labels)}; são precisos pelo menos {FEWEST}."
-        )
+        told = f"traz poucos exemplos que servem: {len(labels)}; são precisos pelo menos {FEWEST}"
+        raise Refusal(" ".join([f"{path} {told}.", *notes]))
     if len(counts) < 2:
         raise Refusal(f"{path} tem uma só {what}, {labels[0]!r}: não há o que distinguir.")
     if len(counts) > len(labels) / FEWEST_A_CLASS:
@@ -101,6 +119,8 @@ def require_classes(path: Path, labels: Sequence[str], what: str) -> None:
 def read_treebank(path: Path) -> list[TaggedSentence]:
     """Sentences with a part of speech for each word, from CoNLL-U."""
     decoded(path)
+    if path.read_bytes().startswith(codecs.BOM_UTF8):  # the first line would not be taken for what it is
+        raise Refusal(f"{path} começa com uma marca de ordem de bytes: salve-o em UTF-8 sem ela (sem BOM).")
     try:
         sentences = list(read_conllu(path))
     except ValueError as error:

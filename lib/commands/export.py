@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import disk_usage
 
 import torch
 
 from lib.commands.console import HALF, REQUIRED, Parser, Refusal
-from lib.commands.models import OPTION, open_model
+from lib.commands.models import OPTION, Opened, open_model
 from lib.weights import save
 
 OUT = ("--saida PASTA", "out", Path, REQUIRED, "pasta a criar")
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     require_new(options.out)
     opened = open_model(options.model)
+    require_room(options.out, opened, options.half)
     save(options.out, opened.model, opened.tokenizer, torch.float16 if options.half else torch.float32)
     copy, original = open_model(options.out).model.state_dict(), opened.model.state_dict()
     off = max(float((copy[name] - tensor).abs().max()) for name, tensor in original.items())
@@ -37,3 +39,12 @@ def require_new(folder: Path) -> None:
     """Refuse to write over what is there."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refusal(f"{folder} já existe e não está vazia: escolha outra pasta com --saida.")
+
+
+def require_room(folder: Path, opened: Opened, half: bool) -> None:
+    """Refuse a disk on which a model as large as this one does not fit: now, and not after a training."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
+    needed = sum(weights.numel() for weights in opened.model.parameters()) * (2 if half else 4)
+    if (free := disk_usage(there).free) < needed:
+        room = f"há {free / 2**20:.1f} MB livres, e o modelo ocupa {needed / 2**20:.1f}"
+        raise Refusal(f"no disco de {folder} {room}: libere espaço, ou escolha outra pasta com --saida.")

@@ -24,9 +24,12 @@ def main(arguments: Sequence[str]) -> int:
         raise Refusal(f'a frase não tem {MASK}: escreva-o onde falta a palavra, como em "a {MASK} madura".')
     opened = open_model(options.model)
     model = opened.masked("preenche lacunas")
-    length, longest = len(opened.tokenizer.encode(sentence)), opened.config.max_length
-    if length > longest:
-        raise Refusal(f"a frase é longa demais: tem {length} tokens, e o modelo lê até {longest}.")
+    encoding = opened.tokenizer.encode(sentence.replace(MASK, opened.tokenizer.special_names["mask_token"]))
+    if len(encoding) > (longest := opened.config.max_length):
+        raise Refusal(f"a frase é longa demais: tem {len(encoding)} tokens, e o modelo lê até {longest}.")
+    unk = opened.tokenizer.vocabulary.unk_id
+    if unknown := [word.text for word in encoding.words if unk in encoding.ids[word.start : word.stop]]:
+        print(f"O modelo não conhece, e lê como [UNK]: {', '.join(unknown)}.")
     for number, gap in enumerate(fill_mask(model, opened.tokenizer, sentence, options.top), 1):
         print(f"lacuna {number}:" if sentence.count(MASK) > 1 else sentence)
         for word, probability in gap:

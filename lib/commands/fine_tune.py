@@ -22,8 +22,8 @@ from lib.commands.examples import (
     split_by_class,
     split_by_document,
 )
-from lib.commands.export import OUT, require_new
-from lib.commands.models import OPTION, Opened, open_model
+from lib.commands.export import OUT, require_new, require_room
+from lib.commands.models import OPTION, Opened, mostly_unknown, open_model
 from lib.experiments.tagging import most_frequent_tag
 from lib.heads import FineTuned
 from lib.numbers import Repeated
@@ -80,20 +80,25 @@ def main(arguments: Sequence[str]) -> int:
     require_new(options.out)
     read = tagging if options.data.suffix.casefold() in (".conllu", ".conll") else classification
     task = read(options, opened := open_model(options.model))
+    require_room(options.out, opened, options.half)
     for line in task.told:
         print(line)
     models = [trained(task, options, options.seed + i) for i in range(options.seeds)]
     show(task, [share_right(task.answers(model), task.truth) for model in models])
     save(options.out, models[0], opened.tokenizer, torch.float16 if options.half else torch.float32)
     print(f"Pronto: o modelo da semente {options.seed} está em {options.out}; {peak_memory()}.")
-    print(f'Para usá-lo em Python: transformers.pipeline("{task.kind}", "{options.out}")("uma frase sua")')
+    call = f"transformers.pipeline({task.kind!r}, {str(options.out)!r})('uma frase sua')"
+    print(f"Para usá-lo em Python: {call}")
     return 0
 
 
 def classification(options: argparse.Namespace, opened: Opened) -> Task:
     """A class for each text of a CSV."""
     examples, told = read_csv(options.data, options.text, options.label)
-    require_classes(options.data, [e.label for e in examples], "classe")
+    require_classes(options.data, [e.label for e in examples], "classe", told)
+    if opened.config.causal:
+        why = "o seu [CLS] não vê o texto, que vem depois dele; use um modelo mascarado"
+        raise Refusal(f"o modelo de {opened.folder} é causal: {why}.")
     training, examined = split_by_class(examples)
     if options.test:
         training, examined = examples, read_csv(options.test, options.text, options.label).examples
@@ -131,14 +136,18 @@ def tagging(options: argparse.Namespace, opened: Opened) -> Task:
     longest, tokenizer = opened.config.max_length - 2, opened.tokenizer
     # The bars see every word, so what the model cannot read whole is no part of the examination.
     pieces = [sum(max(1, len(tokenizer.tokenize(word))) for word in s.words) for s in examined]
-    examined = [s for s, length in zip(examined, pieces, strict=True) if length <= longest]
+    kept = [s for s, length in zip(examined, pieces, strict=True) if length <= longest]
+    left, examined = len(examined) - len(kept), kept
     if not examined:
         raise Refusal(f"nenhuma frase da prova cabe nos {longest + 2} tokens que o modelo lê.")
     labels, truth = ([tag for sentence in part for tag in sentence.tags] for part in (training, examined))
     require_classes(options.data, labels, "etiqueta")
     words, tags = [s.words for s in training], [s.tags for s in training]
     counted = f"{len(training)} frases para estudar e {len(examined)} para a prova"
-    told = [f"{counted}; {len({*labels})} etiquetas.", *unread([str(s) for s in training], opened)]
+    told = [f"{counted}; {len({*labels})} etiquetas."]
+    if left:
+        told.append(f"Frases da prova deixadas de fora, por não caberem em {longest + 2} tokens: {left}.")
+    told += [*unread([str(s) for s in training], opened)]
     return Task(
         "token-classification",
         len(training),
@@ -156,9 +165,8 @@ def tagging(options: argparse.Namespace, opened: Opened) -> Task:
 def unread(texts: Sequence[str], opened: Opened) -> list[str]:
     """What of the texts the model cannot see, told where it is enough to matter."""
     rows, longest, told = [opened.tokenizer.encode(text).ids for text in texts], opened.config.max_length, []
-    share = sum(row.count(opened.tokenizer.vocabulary.unk_id) for row in rows) / sum(map(len, rows))
-    if share > 0.05:
-        told.append(f"Atenção: {share:.0%} do que o modelo lê são [UNK]; foi treinado em textos diferentes?")
+    unknown = sum(row.count(opened.tokenizer.vocabulary.unk_id) for row in rows)
+    told += mostly_unknown(unknown, sum(map(len, rows)))
     if cut := sum(len(row) > longest for row in rows):
         told.append(f"Textos cortados em {longest} tokens, o máximo que o modelo lê: {cut}.")
     return told
@@ -192,5 +200,5 @@ def show(task: Task, scores: list[float]) -> None:
         print(f"  {name:<26}{score:.1%}")
     print(f"  {'o modelo ajustado':<26}{ours}")
     best = max(task.bars, key=lambda name: task.bars[name])
-    if sum(scores) / len(scores) <= task.bars[best]:
+    if (mine := sum(scores) / len(scores)) < 1 and mine <= task.bars[best]:
         print(f"Não superou {best}: tente mais --epocas, mais exemplos, ou um modelo treinado em mais texto.")

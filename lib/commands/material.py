@@ -14,6 +14,7 @@ from lib.training.objectives import OBJECTIVES
 
 HELD_OUT_SEED = -1  # no run may have it
 HELD_OUT = 256  # sentences in a batch of evaluation
+LENGTH = 64  # tokens in a row of a text, where nothing else is asked for
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,21 @@ def material(options: argparse.Namespace, start: Opened | None = None) -> Materi
     if options.units != "tokens" and not tokenizer.vocabulary.continues.any():
         told = "precisa de um tokenizador WordPiece, que marca as partes com ##"
         raise Refusal(f"--ocultar {options.units} {told}.")
-    longest = min(options.max_length, start.config.max_length) if start else options.max_length
+    longest = longest_row(options.max_length, start)
     source = source_of(documents, tokenizer, options.batch, options.seed, longest)
     positions = longest_pair(source) if pairs else source.blocks.shape[1]
     held_out = source_of(out, tokenizer, HELD_OUT // 4, HELD_OUT_SEED, positions)
     batches = min(options.evaluate_batches, -(-len(held_out.blocks) // held_out.batch))
     identity = {"text": digest(text), "vocabulary": digest("\n".join(tokenizer.vocabulary))}
     return Material(source, held_out, batches, positions, identity, tokenizer)
+
+
+def longest_row(asked: int | None, start: Opened | None) -> int:
+    """Tokens in a row of a text: as many as are asked for, if the model that is begun from can hold them."""
+    most = start.config.max_length if start else asked or LENGTH
+    if asked and asked > most:
+        raise Refusal(f"--comprimento {asked} é demais: o modelo de partida lê até {most} tokens.")
+    return asked or min(LENGTH, most)
 
 
 def longest_pair(source: TextSource) -> int:

@@ -40,7 +40,8 @@ def files_of(path: Path) -> list[Path]:
     """The file itself, or the .txt files below a folder, in the order of their names."""
     if not path.is_dir():
         return [path]
-    if not (files := sorted(file for file in path.rglob("*.txt") if file.is_file())):
+    texts = (file for file in path.rglob("*") if file.suffix.casefold() == ".txt" and file.is_file())
+    if not (files := sorted(texts)):
         raise Refusal(f"a pasta {path} não tem nenhum arquivo .txt.")
     return files
 
@@ -70,7 +71,7 @@ def decoded(path: Path) -> str:
             f"{path} não é um texto em UTF-8: há um byte nulo na posição {data.index(0)}; "
             "parece um arquivo binário, ou UTF-16. Converta o arquivo para UTF-8 e tente de novo."
         )
-    return text
+    return re.sub(r"\r\n?", "\n", text)
 
 
 def paragraphs_of(text: str) -> list[list[str]]:

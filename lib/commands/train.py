@@ -31,13 +31,14 @@ from lib.commands.console import (
     Refusal,
     Row,
     between,
+    grouped,
     one_of,
     peak_memory,
     tell,
     typed,
     whole,
 )
-from lib.commands.material import Material, material
+from lib.commands.material import LENGTH, Material, material
 from lib.commands.models import MODEL, Opened, open_model, warm_start
 from lib.commands.runs import alone_in, mended, require_same
 from lib.commands.texts import GRAMMAR, TEXTS
@@ -54,6 +55,7 @@ from lib.weights import save
 
 RUNS = Path("_build/runs")
 PLAN_OPTIONS = ("width", "layers", "heads", "steps", "batch", "lr", "dropout")
+VOCABULARY = 4000
 UNITS = {"tokens": "tokens", "palavras": "words", "trechos": "spans"}
 GENTLE_RATE = 0.064  # over the width: 1e-3 at 64, as for the course's models, 8e-5 at BERT's 768
 ON_TEXT, ON_GRAMMAR = "texto", "curso"  # the recipes, where none is named
@@ -75,13 +77,22 @@ OPTIONS: dict[str, Sequence[Row]] = {
         TEXTS,
         GRAMMAR,
         ("--tokenizador ARQUIVO", "tokenizer", Path, None, "tokenizer.json (padrão: treinar um no texto)"),
-        ("--vocabulario N", "vocab_size", whole(10), 4000, "tamanho do vocabulário a treinar"),
-        ("--comprimento N", "max_length", whole(5), 64, "tokens por sequência, num texto"),
+        (
+            *("--vocabulario N", "vocab_size", whole(10), None),
+            f"tamanho do vocabulário a treinar (padrão: {VOCABULARY})",
+        ),
+        (
+            *("--comprimento N", "max_length", whole(5), None),
+            f"tokens por sequência, num texto (padrão: {LENGTH}, ou o máximo do modelo de partida)",
+        ),
     ),
     "o que treinar": (
         ("--de PASTA", "start", Path, None, "parte deste modelo (padrão: parte do zero)"),
         ("--objetivo NOME", "objective", one_of(OBJECTIVES), "mlm", f"o que prever: {', '.join(OBJECTIVES)}"),
-        ("--ocultar NOME", "units", one_of(UNITS), "tokens", "o que some inteiro: tokens, palavras, trechos"),
+        (
+            *("--ocultar NOME", "units", one_of(UNITS), None),
+            f"o que some inteiro: {', '.join(UNITS)} (padrão: tokens)",
+        ),
         (
             *("--receita NOME", "preset", one_of(PLANS), None),
             f"os outros valores: {', '.join(PLANS)} (padrão: {ON_TEXT} num texto, {ON_GRAMMAR} na gramática)",
@@ -92,7 +103,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
         _of_recipe("--passos N", "steps", whole(1), "passos ao todo"),
         _of_recipe("--lote N", "batch", whole(1), "frases por passo, somados todos os processos"),
         _of_recipe("--taxa N", "lr", POSITIVE, f"maior taxa; com --de, {GENTLE_RATE} / largura"),
-        _of_recipe("--dropout N", "dropout", SHARE, "fração que o dropout apaga"),
+        _of_recipe("--dropout N", "dropout", SHARE, "fração que o dropout apaga; com --de, a do modelo"),
         _of_recipe(
             "--ocultas-no-comeco N", "hidden", between(0.01, 1, "de 0.01 a 1"), "fração oculta no começo"
         ),
@@ -124,11 +135,27 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.texts and options.grammar:
         parser.error("um texto ou uma gramática (--gramatica), não os dois")
-    if options.tokenizer and not options.texts:
-        parser.error("--tokenizador precisa de um texto; a gramática tem as suas próprias palavras")
-    given = [NAMES[name] for name in ("tokenizer", "width", "layers", "heads") if getattr(options, name)]
-    if options.start and given:
-        parser.error(f"{given[0]} e --de não vão juntos: o modelo de partida já decide isso")
+    for applies, names, why in (
+        (
+            not options.texts,
+            ("tokenizer", "vocab_size", "max_length"),
+            "precisa de um texto; a gramática tem as suas próprias palavras e frases",
+        ),
+        (
+            options.start,
+            ("tokenizer", "vocab_size", "width", "layers", "heads"),
+            "e --de não vão juntos: o modelo de partida já decide isso",
+        ),
+        (options.tokenizer, ("vocab_size",), "e --tokenizador não vão juntos: o vocabulário já está nele"),
+        (
+            OBJECTIVES[options.objective].causal,
+            ("units", "hidden"),
+            f"não vale com --objetivo {options.objective}, que não oculta nada",
+        ),
+    ):
+        if applies and (given := [NAMES[name] for name in names if getattr(options, name) is not None]):
+            parser.error(f"{given[0]} {why}")
+    options.vocab_size, options.units = options.vocab_size or VOCABULARY, options.units or "tokens"
     options.preset = options.preset or (ON_TEXT if options.texts else ON_GRAMMAR)
     options.free = [name for name in ("lr", "dropout") if getattr(options, name) is None]
     plan = plan_of(options)
@@ -242,8 +269,9 @@ def refused(error: CheckpointError) -> None:
 
 
 def describe(trainer: Trainer, floors: dict[str, float], folder: Path, say) -> None:
-    weights = sum(p.numel() for p in trainer.objective.parameters())
-    say(f"{weights:,} parâmetros, {len(trainer.source.vocabulary):,} palavras no vocabulário; pasta {folder}")
+    weights = grouped(sum(p.numel() for p in trainer.objective.parameters()))
+    known = grouped(len(trainer.source.vocabulary))
+    say(f"{weights} parâmetros, {known} tokens no vocabulário; pasta {folder}")
     if floors:
         shown = ", ".join(f"{term} {floor:.4f}" for term, floor in floors.items())
         say(f"Piso exato nesta avaliação, em nats: {shown}; nenhum modelo faz melhor em média.")
@@ -309,7 +337,7 @@ def main(arguments: Sequence[str]) -> int:
         try:
             return train(options, world)
         except FloatingPointError:
-            told = f"o treino divergiu; diminua a taxa de aprendizado (--taxa {options.lr})."
+            told = f"o treino divergiu: recomece com uma --taxa menor que {options.lr}, em outra --pasta."
             raise Refusal(told) from None
         except KeyboardInterrupt:
             return tell("\nInterrompido; o último checkpoint vale. Repita o comando.", STOPPED)

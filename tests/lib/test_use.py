@@ -1,5 +1,7 @@
 """One call for each thing that one asks of a model, and for each natural mistake the call that was meant."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import transformers
@@ -124,7 +126,10 @@ test_a_natural_mistake_is_told_the_right_call = refuses(
     (lambda: fine_tune(ENCODER, TEXT, ["a", "b"]), r"lib\.use\.train_classifier"),
     (lambda: labelled([[1], [2]], [0, 1]), r"target must be a tensor .* lib\.use\.train_classifier"),
     (lambda: classify(ENCODER, TOKENIZER, SLEEPS), "model must be what train_classifier gives, got Encoder"),
-    (lambda: tag(fit(epochs=1), TOKENIZER, ["o"]), "model must be what train_tagger gives, got FineTuned"),
+    (lambda: tag(fit(epochs=1), TOKENIZER, ["o"]), "must be what train_tagger gives, got a SequenceHead"),
+    (lambda: encode(MODEL, TOKENIZER, [TEXT]), "must be of type str, got .*: of many, one call"),
+    (lambda: word_vector(MODEL, TOKENIZER, TEXT, ["o"]), "word must be of type str"),
+    (lambda: train_tagger(ENCODER, TOKENIZER, ["o", "e"], ["D", "C"]), r"a list of words: text\.split\(\)"),
     (lambda: count("bert-base"), "model must be of type Config"),
     (lambda: fit(texts=TEXT), "texts must be a list of strings"),
     (lambda: fit(labels=[1.5, None]), "labels must be names or numbers of classes, got 1.5"),
@@ -139,5 +144,10 @@ test_a_wrong_value_is_named = refuses(
     (lambda: fit(labels=["a", "a"]), "labels must hold at least two different classes"),
     (lambda: train_tagger(ENCODER, TOKENIZER, [["o"]], [["D", "N"]]), "tags must be one per word"),
     (lambda: FineTuned(ENCODER, SequenceHead(CONFIG, 2), ["a"]), "labels must name 2 different classes"),
+    (lambda: tag(FineTuned(ENCODER, TokenHead(CONFIG, 2)).eval(), TOKENIZER, []), "at least one word"),
+    (
+        lambda: train_classifier(Encoder(replace(CONFIG, causal=True)).eval(), TOKENIZER, SLEEPS, ["a", "b"]),
+        "model must not be causal to classify a text",
+    ),
     (lambda: encode(PairsLM(CONFIG), TOKENIZER, TEXT), "evaluation mode to be used"),
 )

@@ -29,6 +29,24 @@ def test_the_cause_of_a_failure_is_in_portuguese(number, capsys):
     assert told.startswith("erro: não consegui usar arquivo.txt: ") and os.strerror(number) not in told
 
 
+def test_a_file_without_a_name_is_not_called_none(capsys):
+    def fails(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert console.run(fails, []) == console.REFUSED
+    assert capsys.readouterr().err == "erro: não consegui ler ou gravar um arquivo: o disco está cheio.\n"
+
+
+def test_too_little_memory_is_told_and_a_fault_of_ours_is_not_hidden(capsys):
+    def fails(_):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
+
+    assert console.run(fails, []) == console.REFUSED
+    assert "a memória desta máquina não basta" in capsys.readouterr().err
+    with pytest.raises(RuntimeError, match="a fault"):
+        console.run(lambda _: (_ for _ in ()).throw(RuntimeError("a fault")), [])
+
+
 def test_what_nobody_foresaw_ends_in_a_sentence_too(capsys):
     def fails(_):
         raise ValueError("d must be a multiple of heads")

@@ -60,3 +60,12 @@ def test_the_floor_of_the_pseudo_loss_is_what_the_exact_answer_loses():
     # The article follows its noun, the noun is one of the masculine or feminine ones, the verb one of two.
     by_hand = [math.log(2), -math.log(0.6), math.log(2), math.log(2), -math.log(0.3)]
     assert exact_pseudo(TOY, rows) == pytest.approx(sum(by_hand) / 5, abs=1e-9)
+
+
+def test_what_the_model_cannot_read_is_told(masked, tmp_path, capsys):
+    path = tmp_path / "estranho.txt"
+    path.write_text("O gato dorme. 漢 漢 漢 漢 漢 漢\n" * 3, encoding="utf-8")
+    assert main(["avaliar", str(path), "--modelo", str(masked), "--silencioso"]) == 0
+    assert "são [UNK]; foi treinado em textos diferentes? O que não conhece não entra na medida." in (
+        capsys.readouterr().out
+    )

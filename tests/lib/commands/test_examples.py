@@ -30,10 +30,39 @@ def test_a_text_between_quotes_may_have_lines(tmp_path):
 
 def test_what_is_left_out_is_told(tmp_path):
     path = tmp_path / "dados.csv"
-    path.write_text("texto,rotulo\num,x\num,y\n,x\ndois,\ntrês,x\n", encoding="utf-8")
+    path.write_text("texto,rotulo\num,x\num,x\n,x\ndois,\ntrês,x\n", encoding="utf-8")
     table = read_csv(path)
     assert table.examples == [Example("um", "x"), Example("três", "x")], "the first of each text, in order"
-    assert table.notes[1].startswith("2 linhas sem texto") and table.notes[2].startswith("1 textos repetidos")
+    assert table.notes[1] == "Linhas sem texto ou sem rótulo, deixadas de fora: 2."
+    assert table.notes[2].startswith("Textos repetidos") and table.notes[2].endswith("partes: 1.")
+
+
+def test_a_text_with_two_labels_is_told(tmp_path):
+    path = tmp_path / "dados.csv"
+    path.write_text("texto,rotulo\num,x\num,y\num,x\n", encoding="utf-8")
+    table = read_csv(path)
+    assert table.examples == [Example("um", "x")]
+    assert table.notes[1].endswith("partes: 2; com um rótulo diferente do primeiro: 1.")
+
+
+# The same two examples, as programs and people write them.
+WRITTEN = {
+    "a line that names the separator": "sep=;\ntexto;rotulo\num;x\ndois;y\n",
+    "empty lines before the header": "\n \ntexto;rotulo\num;x\ndois;y\n",
+    "lines of an old Mac": "texto;rotulo\rum;x\rdois;y\r",
+    "the label first": "rotulo;texto\nx;um\ny;dois\n",
+    "the label first, and no name for the text": "rotulo;comentário\nx;um\ny;dois\n",
+    "the text last, and no name for the label": "nota;texto\nx;um\ny;dois\n",
+    "a separator inside a name": '"texto, livre";rotulo\num;x\ndois;y\n',
+    "separators after the last column": "texto;rotulo;\num;x;\ndois;y;\n",
+}
+
+
+@pytest.mark.parametrize("way", WRITTEN)
+def test_a_table_is_read_as_people_have_it(tmp_path, way):
+    path = tmp_path / "dados.csv"
+    path.write_text(WRITTEN[way], encoding="utf-8", newline="")
+    assert read_csv(path).examples == [Example("um", "x"), Example("dois", "y")]
 
 
 def test_the_split_keeps_the_shares_of_the_classes():

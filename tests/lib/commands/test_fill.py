@@ -23,6 +23,12 @@ def test_it_says_what_transformers_says(masked, capsys):
         assert probability == pytest.approx(words[word], rel=0.1)
 
 
+def test_a_word_that_the_model_cannot_read_is_told(masked, capsys):
+    assert main(["preencher", "O gato 😀 viu 漢 e [MASK].", "--modelo", str(masked)]) == 0
+    told = capsys.readouterr().out
+    assert "lê como [UNK]: 😀, 漢." in told and len(rows(told)) == 5
+
+
 def test_several_gaps_are_answered_one_by_one(masked, capsys):
     assert main(["preencher", "O", "[MASK]", "dorme na [MASK].", "--modelo", str(masked.parent)]) == 0
     told = capsys.readouterr().out

@@ -75,6 +75,8 @@ def test_a_model_that_beats_no_bar_is_said_to(capsys):
     assert "Não superou saber: tente" in capsys.readouterr().out
     show(task, [0.7, 0.85])
     assert "70.0% e 85.0%" in (told := capsys.readouterr().out) and "superou" not in told
+    show(Task("", 1, None, None, [], {"saber": 1.0}, []), [1.0])
+    assert "superou" not in capsys.readouterr().out, "there is nothing better to try for"
 
 
 def test_naive_bayes_is_computed_as_by_hand(tokenizer):
@@ -84,3 +86,14 @@ def test_naive_bayes_is_computed_as_by_hand(tokenizer):
     # casa: x has 2/3 * 2/5 = 0.267, y has 1/3 * 2/3 = 0.222, so the second is answered x.
     assert baselines.bag_of_words(training, known, tokenizer) == 0.5
     assert baselines.majority(["x", "x", "y"], ["x", "y", "y"]) == pytest.approx(1 / 3)
+
+
+def test_sentences_that_the_model_cannot_read_whole_are_left_out_and_told(tmp_path, masked, treebank, capsys):
+    exam = tmp_path / "prova.conllu"
+    long = "\n".join("\t".join([str(i), "gato", "_", "NOUN", *"______"]) for i in range(1, 41))
+    exam.write_text(treebank.read_text(encoding="utf-8") + long + "\n\n", encoding="utf-8")
+    options = ["--teste", str(exam), "--saida", str(tmp_path / "novo"), "--epocas", "1", "--sementes", "1"]
+    assert main(["ajustar", str(treebank), "--modelo", str(masked), *options, "--silencioso"]) == 0
+    told = capsys.readouterr().out
+    assert "24 frases para estudar e 24 para a prova" in told
+    assert "deixadas de fora, por não caberem em 32 tokens: 1." in told

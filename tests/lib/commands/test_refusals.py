@@ -43,7 +43,8 @@ def test_a_bad_text_is_refused_before_anything_is_written(tmp_path, kind, capsys
     assert not (tmp_path / "run").exists()
 
 
-ROWS = "".join(f"{text.replace(',', '')},{label}\n" for text, label in OPINIONS)
+CUT = [(text.replace(",", ""), label) for text, label in OPINIONS]
+ROWS = "".join(f"{text},{label}\n" for text, label in CUT)
 TABLES = {
     "empty": (b"", "está vazio"),
     "latin-1": (f"texto,rótulo\n{ROWS}".encode("latin-1"), "não está em UTF-8"),
@@ -55,6 +56,12 @@ TABLES = {
     "open quotes": (f'texto,rotulo\n"{ROWS}'.encode(), "aspas que não se fecham"),
     "few": (b"texto,rotulo\na,b\nc,d\n", "poucos exemplos que servem: 2;"),
     "one class": (f"texto,rotulo\n{ROWS.replace('ruim', 'bom')}".encode(), "uma só classe, 'bom'"),
+    "no header": (ROWS.encode(), "parece não ter cabeçalho: 'bom', na primeira linha, é um dos rótulos"),
+    "the text in the other column": (
+        ("nota,opinião\n" + "".join(f"{c},{t}\n" for t, c in CUT)).encode(),
+        "servem: 2; são precisos pelo menos 20. Texto da coluna 'nota', rótulo da coluna 'opinião'. Textos",
+    ),
+    "a field too large": (f"{'a' * 140_000},rotulo\n{ROWS}".encode(), "um campo enorme"),
     "no classes": (
         ("texto,rotulo\n" + "".join(f"t{i},{i}\n" for i in range(40))).encode(),
         "40 classes em 40",
@@ -68,6 +75,7 @@ TREEBANKS = {
     "columns": (TREEBANK.replace("\t_\t_", "\t_", 1), "a linha 1 tem 9"),
     "spaces": (TREEBANK.replace("\t", " "), "a linha 1 tem 1"),
     "no numbers": (TREEBANK.replace("1\t", "x\t").replace("2\t", "x\t").replace("3\t", "x\t"), "10 colunas"),
+    "a byte order mark": ("\ufeff" + TREEBANK, "salve-o em UTF-8 sem ela"),
     "one tag": (TREEBANK.replace("NOUN", "DET").replace("VERB", "DET"), "uma só etiqueta, 'DET'"),
 }
 
@@ -104,9 +112,26 @@ MODELS = {
         "o vocab.json dela, de um formato mais antigo, vira um com transformers: AutoTok",
     ),
     "bad tokenizer": (damage("tokenizer.json", b"{}"), "o tokenizador não pode ser lido"),
-    "another kind": (change_config(model_type="t5"), "só leio BERT, RoBERTa"),
-    "another size": (change_config(hidden_size=32), "os pesos não combinam"),
-    "too many blocks": (change_config(num_hidden_layers=3), "os pesos não combinam"),
+    "weights by another name": (
+        renamed("model.safetensors", "meu.safetensors"),
+        "os pesos estão em meu.safetensors, que deve chamar-se model.safetensors",
+    ),
+    "weights of TensorFlow": (renamed("model.safetensors", "tf_model.h5"), "em tf_model.h5, são de outra"),
+    "a list of shards that is none": (
+        renamed("model.safetensors", "model.safetensors.index.json"),
+        "o índice das partes dos pesos está danificado",
+    ),
+    "another kind": (change_config(model_type="distilbert"), "é um distilbert, e só leio BERT, RoBERTa"),
+    "no kind": (change_config(model_type=None), "o config.json não diz de que tipo ele é"),
+    "another head": (
+        change_config(architectures=["BertForMultipleChoice"]),
+        "a cabeça de BertForMultipleChoice não é lida",
+    ),
+    "another activation": (change_config(hidden_act="silu"), "a sua ativação, silu, não é calculada"),
+    "relative positions": (change_config(position_embedding_type="relative_key"), "só se calculam as absol"),
+    "no number": (change_config(vocab_size="mil"), "dá a vocab_size um valor impossível"),
+    "another size": (change_config(hidden_size=32), "os pesos não combinam com o config.json: embeddings."),
+    "too many blocks": (change_config(num_hidden_layers=3), "falta encoder.layer.1."),
     "an odd size": (change_config(num_attention_heads=3), "não são os de um BERT"),
 }
 
@@ -143,6 +168,14 @@ def test_what_cannot_be_asked_is_refused(tmp_path, masked, causal, text, opinion
         (["treinar", "--tokenizador", text], "precisa de um texto"),
         (["treinar", text, "--tokenizador", text], "não é um tokenizer.json"),
         (["treinar", text, "--de", masked, "--largura", "32"], "--largura e --de não vão juntos"),
+        (["treinar", text, "--de", masked, "--vocabulario", "90"], "--vocabulario e --de não vão juntos"),
+        (["treinar", text, "--de", masked, "--comprimento", "33"], "o modelo de partida lê até 32 tokens"),
+        (["treinar", "--comprimento", "20"], "--comprimento precisa de um texto"),
+        (
+            ["treinar", text, "--objetivo", "causal", "--ocultar", "palavras"],
+            "--ocultar não vale com --objetivo causal",
+        ),
+        (["treinar", text, "--largura", str(2**40), "--pasta", novo.parent / "g"], "a memória desta máquina"),
         (["treinar", text, "--largura", "15"], "--largura 15 deve ser divisível por --cabecas 4"),
         (["treinar", text, "--passos", "0"], "--passos: deve ser um inteiro de pelo menos 1; veio '0'"),
         (["treinar", text, "--passos", "dez"], "veio 'dez'"),
@@ -164,6 +197,8 @@ def test_what_cannot_be_asked_is_refused(tmp_path, masked, causal, text, opinion
         (["avaliar", text, "--gramatica", grammar, "--modelo", masked], "não os dois"),
         (["ajustar", tmp_path / "nada.csv", "--modelo", masked, "--saida", novo], "nada.csv: não existe"),
         (["ajustar", opinions, "--modelo", masked, "--saida", cheia], "já existe e não está vazia"),
+        (["ajustar", opinions, "--modelo", causal, "--saida", novo], "é causal: o seu [CLS] não vê o texto"),
+        (["ajustar", opinions, "--modelo", text, "--saida", novo], "gatos.txt é um arquivo; um modelo é uma"),
         (["ajustar", opinions, "--modelo", masked], "falta dizer: --saida"),
         (["exportar", "--modelo", masked, "--saida", text], "já existe"),
         (["trienar", text], "não há o comando 'trienar'; você quis dizer treinar?"),
@@ -171,6 +206,15 @@ def test_what_cannot_be_asked_is_refused(tmp_path, masked, causal, text, opinion
     ):
         refused(arguments, sentence, capsys)
     assert not novo.exists()
+
+
+def test_a_disk_without_room_is_refused_before_any_training(tmp_path, masked, opinions, capsys, monkeypatch):
+    free = type("Usage", (), {"free": 2**10})
+    monkeypatch.setattr("lib.commands.export.disk_usage", lambda _: free)
+    for arguments in (["exportar"], ["ajustar", opinions]):
+        given = [*arguments, "--modelo", masked, "--saida", tmp_path / "longe" / "novo"]
+        refused(given, "há 0.0 MB livres, e o modelo ocupa 0.0", capsys)
+    assert not (tmp_path / "longe").exists()
 
 
 ENGLISH = ("argument", "usage", "must", "expected", "error", "invalid", "required", "got ", "file", "option")

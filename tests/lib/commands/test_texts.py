@@ -30,3 +30,10 @@ def test_the_split_is_fixed_and_disjoint():
     training, out = texts.split(documents)
     assert texts.split(documents) == (training, out)
     assert len(out) == 3 and sorted(training + out) == sorted(documents)
+
+
+def test_a_folder_gives_every_text_however_its_system_writes_names_and_lines(tmp_path):
+    (tmp_path / "A.TXT").write_bytes(b"um\r\n\r\ndois\r\n")
+    (tmp_path / "b.txt").write_bytes(b"tr\xc3\xaas\r\rquatro")
+    (tmp_path / "c.csv").write_bytes(b"cinco")
+    assert texts.read_texts([tmp_path], least=1) == "um\n\ndois\n\n\ntrês\n\nquatro"

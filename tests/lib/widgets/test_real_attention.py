@@ -43,6 +43,13 @@ def test_the_data_of_a_page_is_small_and_the_widget_says_how_small(show):
     assert said in opened.panel.locator(".cw-size").inner_text()
 
 
+def test_it_bears_the_name_of_the_model_that_is_shown(show, monkeypatch):
+    monkeypatch.setattr("lib.widgets.real_attention.real_encoder_name", lambda: "bertimbau")
+    [opened] = show(real_attention())
+    assert opened.panel.locator(".cw-size").inner_text().startswith("bertimbau, 6 camadas de 12 cabeças")
+    assert "MiniLM" not in opened.panel.inner_text()
+
+
 def test_hidden_cells_are_marked_without_colour(show):
     [opened] = show(real_attention(mask="causal"))
     hidden, seen = (opened.panel.locator(f"td[data-i='{i}'][data-j='{j}']") for i, j in ((1, 2), (2, 1)))
