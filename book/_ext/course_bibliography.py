@@ -62,6 +62,7 @@ class Bibliography(UnsrtStyle):
             first_of[
                 linked("doi:", "doi", "https://doi.org/"),
                 linked("arXiv:", "eprint", "https://arxiv.org/abs/"),
+                linked("", "url", ""),
                 "",
             ],
         ]

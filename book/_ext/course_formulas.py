@@ -5,7 +5,6 @@ which fails the build, with its page and its text.
 """
 
 import json
-import re
 import subprocess
 import sys
 from html import escape
@@ -21,7 +20,9 @@ from sphinx.util.math import get_node_equation_number
 NODE = Path(sys.executable).with_name("node")
 TYPESETTER = Path(__file__).resolve().parents[2] / "tools" / "formulas.mjs"
 Formula = tuple[str, bool]  # its TeX, and whether it stands on a line of its own
-CLOSING = re.compile("[.,;:!?)\\]”»…%–-]+")
+# Chromium may break a line between a formula and the comma after it; this character forbids it.
+WORD_JOINER = "\u2060"
+CLOSING = tuple(".,;:!?)]”»…%–-")
 logger = logging.getLogger(__name__)
 
 
@@ -59,19 +60,11 @@ def typeset_book(app: Sphinx, env) -> None:
     app.formulas = {its: answer.get("mathml", escape(its[0])) for its, answer in answers.items()}
 
 
-def keep_marks(app: Sphinx, doctree: nodes.document, _page: str) -> None:
-    """Hold a formula and the comma after it together: Chromium may break the line between them."""
-    for node in [*doctree.findall(nodes.math)]:
-        place, siblings = node.parent.index(node), node.parent
-        after = siblings[place + 1] if place + 1 < len(siblings) else None
-        if isinstance(after, nodes.Text) and (mark := CLOSING.match(after)):
-            whole = nodes.inline("", "", node, nodes.Text(mark[0]), classes=["unbroken"])
-            siblings[place : place + 2] = [whole, nodes.Text(after[mark.end() :])]
-
-
 def write_inline(writer, node: nodes.math) -> None:
+    after = node.next_node(descend=False, siblings=True)
+    joined = isinstance(after, nodes.Text) and after.startswith(CLOSING)
     tag = writer.starttag(node, "span", "", CLASS="math notranslate nohighlight")
-    writer.body.append(f"{tag}{writer.builder.app.formulas[formula(node)]}</span>")
+    writer.body.append(f"{tag}{writer.builder.app.formulas[formula(node)]}</span>{WORD_JOINER * joined}")
     raise nodes.SkipNode
 
 
@@ -89,5 +82,4 @@ def write_block(writer, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict:
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     app.connect("env-updated", typeset_book)
-    app.connect("doctree-resolved", keep_marks)
     return {"version": "1.0", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 SILENT = "script, style, .headerlink, details.hide > summary"
 # After these a new word begins.
 BLOCKS = "p, li, dt, dd, td, th, div, pre, summary, figcaption, section, small, br"
-UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b"))
+UNSEEN = dict.fromkeys(map(ord, "\u2060\u2061\u2062\u2063\u2064\u200b"))
 
 
 def replace_search(app: Sphinx) -> None:

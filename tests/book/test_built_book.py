@@ -29,7 +29,8 @@ RAW_MARKUP = re.compile(
     r"|(?<![\w$])\$[^$\s][^$\n]*\$"  # $...$
     r"|\{(?:prf:|cite|term|doc|ref|numref|eq|math)[^}]*\}`"  # a role
     r"|^\s*(?:```|:::)|^\s*:(?:label|class|name|width):"  # a directive
-    r"|\]\(|\*\*\w|^\s*#{1,6}\s",  # a link, bold, a heading
+    r"|\]\(|\*\*\w|^\s*#{1,6}\s"  # a link, bold, a heading
+    r"|\| (?:-{3,}|—) \|",  # a table
     re.MULTILINE,
 )
 # Words of English and of no Portuguese text: grammar, and what the packages around the book are known to say.
@@ -94,6 +95,11 @@ def test_links_lead_somewhere(page):
             if unquote(fragment) not in known:
                 broken.append(f"{link['href']}: no such anchor")
     assert broken == []
+
+
+def test_every_work_of_the_bibliography_is_linked():
+    works = soup("book/references.html").select("div.citation")
+    assert works and not [work.text for work in works if not work.select('a[href^="http"]')]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -218,7 +224,7 @@ def test_the_copy_button_speaks_portuguese(book_dir):
 
 
 RAW = ("a soma $a+b$ dá", r"temos \frac{a}{b}", "veja {prf:ref}`teo`", "```{note}", ":label: teo")
-RAW += ("[texto](pagina.md)", "**negrito**")
+RAW += ("[texto](pagina.md)", "**negrito**", "| a | b | | — | — |")
 CLEAN = ("custa R$ 5 ou R$ 6", "o conjunto {a, b} e a lista [a, b]", "às 10:30, nota: sim")
 
 

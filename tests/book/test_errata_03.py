@@ -215,6 +215,7 @@ def test_the_blocks_of_bert_and_gpt_1_have_the_same_size_and_encoders_are_found_
     assert gap.total == gap.token_embeddings + gap.segment_embeddings + gap.norms + gap.pooler < 0
     assert bert.total < gpt.total < count(preset("roberta-base")).total < 335_000_000 < large.total
     assert (preset("bert-large").layers, preset("bert-large").d) == (24, 1024)
+    assert (preset("xlm-r-base").layers, preset("xlm-r-large").layers) == (12, 24)
 
 
 @pytest.mark.guards("03.s37")

@@ -23,8 +23,9 @@ def test_both_attentions_are_drawn_side_by_side():
         assert any("causal" in text and "bidirecional" in text for text in described)
 
 
-@pytest.mark.guards("03.s65")
+@pytest.mark.guards("02.s66", "03.s65")
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.name)
-def test_no_page_misspells_autoregressive(path):
+def test_no_page_misspells_what_the_documents_do(path):
     text = "\n".join(block.text for block in read_page(path).blocks)
-    assert not re.findall(r"(?i)autogress\w*|auto-?regressiv[oa]\w*|\bescaler\b|\bquea\b", text)
+    wrong = r"(?i)autogress\w*|auto-?regressiv[oa]\w*|\bescaler\b|\bquea\b|auto-atenç|\bcorrect[ao]\b"
+    assert not re.findall(wrong, text)

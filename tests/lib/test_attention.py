@@ -25,7 +25,7 @@ def some_mask(seed, n):
 
 
 @pytest.mark.catches("máscara invertida")
-@pytest.mark.guards("01.s26")
+@pytest.mark.guards("01.s26", "01.s34")
 @pytest.mark.statement("lem-mascara-vetorizada")
 @given(st.integers(0, 40))
 def test_causal_mask_equals_the_definition_by_loops_and_by_comparing_indices(n):
@@ -34,6 +34,7 @@ def test_causal_mask_equals_the_definition_by_loops_and_by_comparing_indices(n):
     assert mask.tolist() == loops, "the diagonal must be allowed and everything above it hidden"
     compared = torch.zeros(n, n).masked_fill(i[None, :] > i[:, None], -math.inf)
     assert mask.shape == (n, n) and torch.equal(compared, additive(mask))
+    assert torch.equal(mask, mask.tril()) and torch.equal(compared.isneginf(), ~mask)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=5), st.integers(0, 3))

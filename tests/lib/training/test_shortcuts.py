@@ -53,7 +53,7 @@ def batch(b: int, n: int, seed: int, side: str):
     return ids, ids.masked_fill(~selected, -100), mask, segments
 
 
-@pytest.mark.guards("05.s5", "05.s6")
+@pytest.mark.guards("02.s65", "05.s5", "05.s6")
 @pytest.mark.parametrize("name", CONFIGS)
 @settings(max_examples=25)
 @given(*BATCHES)
