@@ -89,15 +89,20 @@ def grouped(n: int) -> str:
 # What an option may hold
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """An integer of at least `least`."""
+def whole(least: int, most: float = math.inf) -> Callable[[str], int]:
+    """An integer of at least `least`, and at most `most`."""
 
     def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"deve ser um inteiro de pelo menos {least}; veio {text!r}")
+        if not text.isdecimal() or not least <= int(text) <= most:
+            limit = f" e no máximo {most}" if math.isfinite(most) else ""
+            wanted = f"deve ser um inteiro de pelo menos {least}{limit}"
+            raise argparse.ArgumentTypeError(f"{wanted}; veio {text!r}")
         return int(text)
 
     return read
+
+
+BATCH_SIZE = whole(1, 2**16)  # beyond it a slip of the keyboard, which would fill the memory for an hour
 
 
 def between(low: float, high: float, names: str) -> Callable[[str], float]:

@@ -14,7 +14,18 @@ from pathlib import Path
 import torch
 
 from lib.commands import baselines
-from lib.commands.console import HALF, QUIET, SEED, Parser, Refusal, Row, between, peak_memory, whole
+from lib.commands.console import (
+    BATCH_SIZE,
+    HALF,
+    QUIET,
+    SEED,
+    Parser,
+    Refusal,
+    Row,
+    between,
+    peak_memory,
+    whole,
+)
 from lib.commands.examples import (
     read_csv,
     read_treebank,
@@ -44,7 +55,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
             *("--epocas N", "epochs", whole(1), None),
             f"passagens (padrão: as de {FEWEST_STEPS} passos, ao menos 3)",
         ),
-        ("--lote N", "batch", whole(1), 16, "exemplos por passo"),
+        ("--lote N", "batch", BATCH_SIZE, 16, "exemplos por passo"),
         (
             *("--taxa N", "lr", between(math.ulp(0), 1, "maior que 0, até 1"), None),
             f"maior taxa (padrão: {BERT_RATE} com largura {BERT_BASE}, mais nos modelos mais estreitos)",

@@ -23,6 +23,7 @@ import torch
 from tqdm import tqdm
 
 from lib.commands.console import (
+    BATCH_SIZE,
     HALF,
     QUIET,
     SEED,
@@ -101,7 +102,7 @@ OPTIONS: dict[str, Sequence[Row]] = {
         _of_recipe("--camadas N", "layers", whole(1), "blocos"),
         _of_recipe("--cabecas N", "heads", whole(1), "cabeças; a largura é divisível por elas"),
         _of_recipe("--passos N", "steps", whole(1), "passos ao todo"),
-        _of_recipe("--lote N", "batch", whole(1), "frases por passo, somados todos os processos"),
+        _of_recipe("--lote N", "batch", BATCH_SIZE, "frases por passo, somados todos os processos"),
         _of_recipe("--taxa N", "lr", POSITIVE, f"maior taxa; com --de, {GENTLE_RATE} / largura"),
         _of_recipe("--dropout N", "dropout", SHARE, "fração que o dropout apaga; com --de, a do modelo"),
         _of_recipe(

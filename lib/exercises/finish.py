@@ -63,7 +63,7 @@ def linha_de_chegada(capitulo: int, arquivo: str = workshop.FILE) -> None:
     """Print what the finish line of a chapter says of the file."""
     path = Path(arquivo)
     if not path.exists():
-        print(f"A linha de chegada corre sobre {path.name}, que nasce com a sua primeira peça aceita.")
+        print(f"A linha de chegada examina {path.name}, que nasce com a sua primeira peça aceita.")
         return
     text = path.read_text(encoding="utf-8")
     try:

@@ -89,7 +89,7 @@ def statements(document: str) -> tuple[Statement, ...]:
 
 def overview() -> View:
     """How many examples, figures and statements of each document agree and how many are corrected."""
-    names = ("documento", "exemplos", "conferem", "figuras", "conferem", "afirmações corrigidas")
+    names = ("documento", "exemplos", "conferem", "valores", "conferem", "afirmações corrigidas")
     rows = [_counts(document) for document in _statements()]
     lines = [", ".join(f"{name} {n}" for name, n in zip(names, row, strict=True)) for row in rows]
     head, body = _head(names), ""
@@ -179,7 +179,7 @@ def _example_row(c: Comparison) -> str:
     wrong = [v for v in c.verdicts if v.verdict == CORRECTED]
     printed = "<br>".join(f"{escape(v.figure.label)}: {_entries(v, v.figure.content)}" for v in wrong)
     right = "<br>".join(_entries(v, v.computed) for v in wrong)
-    agree = f"{len(c.verdicts)} de {len(c.verdicts)} figuras" if not wrong else printed
+    agree = f"{len(c.verdicts)} de {len(c.verdicts)} valores" if not wrong else printed
     return _row(c.id, f"exemplo, <strong>{c.verdict}</strong>", example(c.id).title, agree, right or AGREES)
 
 

@@ -178,6 +178,10 @@ def test_what_cannot_be_asked_is_refused(tmp_path, masked, causal, text, opinion
         (["treinar", text, "--largura", str(2**40), "--pasta", novo.parent / "g"], "a memória desta máquina"),
         (["treinar", text, "--largura", "15"], "--largura 15 deve ser divisível por --cabecas 4"),
         (["treinar", text, "--passos", "0"], "--passos: deve ser um inteiro de pelo menos 1; veio '0'"),
+        (
+            ["treinar", text, "--lote", "99999999"],
+            "--lote: deve ser um inteiro de pelo menos 1 e no máximo 65536; veio '99999999'",
+        ),
         (["treinar", text, "--passos", "dez"], "veio 'dez'"),
         (["treinar", text, "--passos"], "--passos precisa de um valor"),
         (["treinar", text, "--semente", "-1"], "--semente"),

@@ -267,7 +267,7 @@ def test_a_row_shows_what_differs_and_nothing_that_agrees():
     rows = dict(re.findall(r'<tr id="errata-([\w-]+)">(.*?)</tr>', items("02").html, re.DOTALL))
     printed, right = re.findall(r"<td[^>]*>(.*?)</td>", rows["02-4"])
     assert printed.endswith("0.35") and right == "0.54<br>1.58<br>1.26<br>0.48" and "0.79" not in printed
-    assert re.findall(r"<td[^>]*>(.*?)</td>", rows["02-1"]) == ["3 de 3 figuras", "confere"]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", rows["02-1"]) == ["3 de 3 valores", "confere"]
 
 
 def test_the_overview_counts_what_the_tables_show():
