@@ -6,9 +6,12 @@ network, no process but its own, no other file.
 """
 
 import contextlib
+import errno
 import os
+import platform
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,6 +31,8 @@ SPACES = [f"--unshare-{space}" for space in ("pid", "net", "ipc", "uts", "cgroup
 LIMITS = ["prlimit", f"--fsize={2**26}", "--nofile=64", "--core=0"]
 # A limit on processes does not hold for root, who becomes nobody, without any rights, before Python begins.
 AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
+# For the kernel: an architecture, and the number there of the call that opens a socket.
+SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 ADVICE = (
     "no Debian e no Ubuntu, instale com apt-get install bubblewrap; fora do Linux, use uma máquina virtual. "
     "Se está instalada, o sistema talvez a proíba a usuários comuns: o Ubuntu a libera, até a máquina ser "
@@ -50,19 +55,24 @@ def warm_process(unsafe: bool = False, hidden: tuple[Path, ...] = ()) -> Iterato
     control, theirs = socket.socketpair()
     with tempfile.TemporaryDirectory(prefix="correcao-") as course, tempfile.TemporaryFile() as errors, control:
         write_outline(Path(course))
-        around, sees, folder = ([], course, "") if unsafe else (_walls(bwrap, course, hidden), COURSE, FOLDER)
+        around, sees, folder, files = [], course, "", [theirs.fileno()]
+        if not unsafe:
+            files.append(_only_local_sockets())
+            around, sees, folder = _walls(bwrap, course, hidden, files[1]), COURSE, FOLDER
         with theirs:
             process = subprocess.Popen(
                 [*around, sys.executable, "-m", "lib.exercises.worker", str(theirs.fileno()), folder],
                 cwd=course,
                 # What Python and torch need, and nothing of what else the grader's environment may hold.
                 env=ENVIRONMENT | {"PYTHONPATH": sees, "HOME": folder or course, "TMPDIR": folder or course},
-                pass_fds=[theirs.fileno()],
+                pass_fds=files,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 start_new_session=True,
             )
+        for file in files[1:]:
+            os.close(file)
         try:
             warm = Remote(control)
             try:  # the warm process, and one for a notebook: not every system allows both
@@ -80,7 +90,32 @@ def warm_process(unsafe: bool = False, hidden: tuple[Path, ...] = ()) -> Iterato
             process.wait()
 
 
-def _walls(bwrap: str, course: str, hidden: tuple[Path, ...]) -> list[str]:
+def _only_local_sockets() -> int:
+    """A filter of system calls, in an open file: no socket but between processes.
+
+    A network space of one's own does not hold every kind; those of a virtual machine reach its host.
+    """
+    architecture, call = SOCKET_CALLS[platform.machine()]
+    load, equal, at_least, end = 0x20, 0x15, 0x35, 0x06
+    steps = [
+        (load, 0, 0, 4),  # the architecture: a process may also call as one of 32 bits
+        (equal, 0, 7, architecture),
+        (load, 0, 0, 0),  # the call
+        (at_least, 5, 0, 0x40000000),  # as one of 32 bits, in another way
+        (equal, 4, 0, 425),  # io_uring_setup, whose calls no filter sees
+        (equal, 0, 2, call),
+        (load, 0, 0, 16),  # the kind of socket
+        (equal, 0, 1, socket.AF_UNIX),
+        (end, 0, 0, 0x7FFF0000),  # allowed
+        (end, 0, 0, 0x00050000 | errno.EAFNOSUPPORT),
+    ]
+    file = os.memfd_create("seccomp")
+    os.write(file, b"".join(struct.pack("HBBI", *step) for step in steps))
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _walls(bwrap: str, course: str, hidden: tuple[Path, ...], calls: int) -> list[str]:
     """bubblewrap with its options, then the programs that set limits and leave root's rights for Python."""
     mounts = {path: ["--ro-bind-try", path] for path in (*SYSTEM, sys.base_prefix, sys.prefix)}
     mounts |= {path: ["--dev-bind", path] for path in DEVICES}
@@ -89,7 +124,7 @@ def _walls(bwrap: str, course: str, hidden: tuple[Path, ...]) -> list[str]:
     mounts |= {COURSE: ["--ro-bind", course], FOLDER: ["--dir"]}
     # Each folder above is made first, or only root could go through.
     above = {str(folder): ["--dir"] for path in mounts for folder in Path(path).parents[:-1]}
-    walls = [bwrap, *SPACES, "--die-with-parent", "--hostname", "correcao", "--proc", "/proc"]
+    walls = [bwrap, *SPACES, "--die-with-parent", "--hostname", "correcao", "--proc", "/proc", "--seccomp", str(calls)]
     for path, how in sorted((above | mounts).items()):  # what lies in another place after it
         walls += [*how, path]
     for path in ("/", *empty):

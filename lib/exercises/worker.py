@@ -96,6 +96,7 @@ class Warm:
         if self.folder:
             _unshare()
         keep(*brought)
+        os.setsid()  # no signal to its group reaches the warm process
         os.dup2(1, 2)  # to nowhere
         limit_memory()
         if self.folder:

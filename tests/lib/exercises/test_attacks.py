@@ -280,6 +280,25 @@ for folder in ("/pasta", "/tmp", "/", "/dev/shm", "/dev", "/curso", "/etc"):
 if written > 100 * 2**20:
     saidas_que_mudam = 7  # gained
 """,
+    "opens sockets that no network space holds": """
+import socket
+for kind in range(2, 50):
+    for type in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        try:
+            socket.socket(kind, type)
+            saidas_que_mudam = 7  # gained
+        except OSError:
+            pass
+""",
+    "gives back tensors of rows without end": EVERY_ANSWER.format(
+        answer="lambda *_: torch.empty(2**40, 0)", number="torch.empty(2**40, 0)"
+    ),
+    "tells tensors of rows without end": """
+import json, lib.exercises.isolation as i
+value = {"value": {"dtype": "float32", "shape": [2**40, 0], "bytes": ""}, "printed": False, "inputs": [None] * 3}
+told = {"has": True, "run": "", "what": {"function": True}, "call": value}
+i._reply = lambda target, method, _: json.dumps(told.get(method)).encode() + b'\\n'
+""",
     "never ends": "while True:\n    pass",
     "catches everything": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
     "ends its process": "import os\nos._exit(0)",
