@@ -16,6 +16,7 @@ from lib.exercises.catalogue import OPEN, Exercise, all_exercises
 from lib.exercises.isolation import LATE, NoReply, Remote
 from lib.exercises.project import criteria
 from lib.exercises.student import checker_of
+from lib.exercises.workshop import PARTS
 
 CELL_SECONDS = 10.0
 OBJECTS, CELLS = 1_000_000, 10_000  # in a notebook, at most: small ones take a hundred times their size in memory
@@ -102,9 +103,14 @@ def grade_cells(cells: list[Cell], warm: Remote, seconds: float) -> Iterator[Mar
 
 
 def _exercises_in(cells: list[Cell]) -> list[Exercise]:
-    """All exercises of a chapter as soon as one of them is there: a deleted cell is a missing answer."""
+    """All exercises of a chapter as soon as one of them is there: a deleted cell is a missing answer.
+
+    An answer is told the steps before it (see `workshop`), and its process may keep them for the next: they
+    come in the order of the steps, after those that are none.
+    """
     chapters = {e.chapter for e in all_exercises() if any(_belongs(cell, e) for cell in cells)}
-    return [e for e in all_exercises() if e.chapter in chapters]
+    found = [e for e in all_exercises() if e.chapter in chapters]
+    return sorted(found, key=lambda e: (e.kind == OPEN, PARTS.index(e.name) if e.name in PARTS else -1))
 
 
 def _belongs(cell: Cell, exercise: Exercise) -> bool:

@@ -14,15 +14,18 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 import lib
 from lib.exercises import answers
 from lib.exercises.__main__ import main
 from lib.exercises.answers import cells_of, grade_cells
+from lib.exercises.catalogue import CHAPTERS, CODE, exercises
 from lib.exercises.isolation import NoReply
 from lib.exercises.sandbox import warm_process
 from lib.exercises.student import RIGHT
 from tests.lib.exercises.notebooks import blank, filled, needs_bwrap, write
+from tools.insert_exercises import cells
 
 pytestmark = [needs_bwrap, pytest.mark.slow]
 ROOT = Path(lib.__file__).parents[1]
@@ -363,6 +366,32 @@ def test_what_an_answer_says_of_itself_is_cut(sandbox):
     notebook = blank(ATTACKS["tells texts without end"])
     marks = [*grade_cells(cells_of(nbformat.writes(notebook).encode()), sandbox, 60.0)]
     assert max(len(mark.detail) for mark in marks) == answers.LONGEST
+
+
+REMEMBER = """
+import lib.exercises.calling as c
+def define(self, source):
+    with open("/pasta/told.py", "a") as file:
+        file.write(source + "\\n\\n")
+c.Answer.define = define
+class Told:
+    def __init__(self, name): self.name = name
+    def __call__(self, *inputs):
+        made = {{"__name__": "curso"}}
+        exec(open("/pasta/told.py").read(), made)
+        self.value = made[self.name]
+        return c.Answer._applied(self, *inputs)
+for name in {names!r}:
+    globals()[name] = Told(name)
+"""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_steps_told_to_one_answer_are_no_use_to_the_next(chapter, sandbox):
+    """An answer that builds on others is given those, as the course writes them; its process may keep them."""
+    names = [e.answer for e in exercises(chapter) if e.kind == CODE]
+    attack = REMEMBER.format(names=names) + "".join(f"{name} = {name}\n" for name in names)
+    assert right(new_notebook(cells=[*cells(chapter), new_code_cell(attack)]), sandbox) == 0
 
 
 def test_nothing_can_be_reached_over_the_network(sandbox):
