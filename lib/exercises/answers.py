@@ -19,7 +19,10 @@ from lib.exercises.student import checker_of
 from lib.exercises.workshop import PARTS
 
 CELL_SECONDS = 10.0
-OBJECTS, CELLS = 1_000_000, 10_000  # in a notebook, at most: small ones take a hundred times their size in memory
+OBJECTS, CELLS = (
+    1_000_000,
+    10_000,
+)  # in a notebook, at most: small ones take a hundred times their size in memory
 LONGEST = 5_000  # a text of a student's, in a page or a table
 NOT_FOUND, BROKEN, TO_READ, BLANK = "não encontrado", "falhou", "a ler", "em branco"
 INVITATION = "*Escreva aqui a sua resposta.*"  # what the cell of an open question says at first
@@ -51,7 +54,9 @@ class Cell(NamedTuple):
     def binds(self, name: str) -> bool:
         # Not by parsing: a cell that does not parse still is the one where the answer should have been.
         bound = rf"^(?:(?:def|class)\s+{name}\s*[(:]|{name}\s*(?::[^=\n]+)?=(?!=))"
-        return self.kind == "code" and name in self.source and bool(re.search(bound, self.source, re.MULTILINE))
+        return (
+            self.kind == "code" and name in self.source and bool(re.search(bound, self.source, re.MULTILINE))
+        )
 
 
 def cells_of(file: bytes) -> list[Cell]:
@@ -92,14 +97,17 @@ def grade_cells(cells: list[Cell], warm: Remote, seconds: float) -> Iterator[Mar
     if not wanted and not written:
         raise ValueError("o notebook não tem nenhum exercício do curso")
     deadline = time.monotonic() + seconds
-    failures, left_out = None, {}
-    while wanted and failures is None:
+    left_out: dict[int, str] = {}
+    while wanted:
         with warm.fork() as apart:
             failures = _failures(cells, {e.answer for e in wanted if e.answer}, apart, left_out, deadline)
-            for exercise in wanted if failures is not None else ():
+            if failures is None:
+                continue
+            for exercise in wanted:
                 yield _open_mark(exercise, cells) if exercise.kind == OPEN else _mark(exercise, apart, failures)
                 if time.monotonic() > deadline:
                     raise NoReply(LATE)
+            return
 
 
 def _exercises_in(cells: list[Cell]) -> list[Exercise]:

@@ -56,7 +56,7 @@ class Remote:
 
     @contextlib.contextmanager
     def fork(self, *arguments: Any) -> Iterator["Remote"]:
-        """The object's `part` in a copy of that process as it stands; when the `with` ends, so has the copy."""
+        """The object's `part` in a copy of that process as it stands, which ends with the `with`."""
         (asks, asked), (life, keeper) = socket.socketpair(), socket.socketpair()
         with asked, keeper, contextlib.suppress(OSError):  # of one that is gone, the copy is gone too
             socket.send_fds(self.end, [_request("part", *arguments)], [asked.fileno(), keeper.fileno()])
@@ -162,7 +162,7 @@ def _reply(target: Any, method: str, arguments: tuple) -> bytes:
     return json.dumps(getattr(target, method)(*arguments)).encode() + b"\n"
 
 
-def _data(reply: bytes) -> Any:
+def _data(reply: bytes | bytearray) -> Any:
     """JSON, because nothing in it can refer to anything: its size is all the work that it can make."""
     try:
         return json.loads(reply)

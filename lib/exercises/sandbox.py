@@ -49,14 +49,18 @@ class NoSandbox(Exception):
 @contextlib.contextmanager
 def warm_process(unsafe: bool = False, hidden: tuple[Path, ...] = ()) -> Iterator[Remote]:
     """The process whose forks hold notebooks, until the `with` ends. `unsafe` leaves the sandbox out."""
-    bwrap = shutil.which("bwrap")
+    bwrap = None if unsafe else shutil.which("bwrap")
     if not unsafe and bwrap is None:
         raise NoSandbox(f"a caixa de areia (bubblewrap) não está instalada: {ADVICE}")
     control, theirs = socket.socketpair()
-    with tempfile.TemporaryDirectory(prefix="correcao-") as course, tempfile.TemporaryFile() as errors, control:
+    with (
+        tempfile.TemporaryDirectory(prefix="correcao-") as course,
+        tempfile.TemporaryFile() as errors,
+        control,
+    ):
         write_outline(Path(course))
         around, sees, folder, files = [], course, "", [theirs.fileno()]
-        if not unsafe:
+        if bwrap:
             files.append(_only_local_sockets())
             around, sees, folder = _walls(bwrap, course, hidden, files[1]), COURSE, FOLDER
         with theirs:
@@ -95,6 +99,8 @@ def _only_local_sockets() -> int:
 
     A network space of one's own does not hold every kind; those of a virtual machine reach its host.
     """
+    if platform.machine() not in SOCKET_CALLS:
+        raise NoSandbox(f"a caixa de areia não conhece o processador {platform.machine()}: {ADVICE}")
     architecture, call = SOCKET_CALLS[platform.machine()]
     load, equal, at_least, end = 0x20, 0x15, 0x35, 0x06
     steps = [
@@ -124,7 +130,17 @@ def _walls(bwrap: str, course: str, hidden: tuple[Path, ...], calls: int) -> lis
     mounts |= {COURSE: ["--ro-bind", course], FOLDER: ["--dir"]}
     # Each folder above is made first, or only root could go through.
     above = {str(folder): ["--dir"] for path in mounts for folder in Path(path).parents[:-1]}
-    walls = [bwrap, *SPACES, "--die-with-parent", "--hostname", "correcao", "--proc", "/proc", "--seccomp", str(calls)]
+    walls = [
+        bwrap,
+        *SPACES,
+        "--die-with-parent",
+        "--hostname",
+        "correcao",
+        "--proc",
+        "/proc",
+        "--seccomp",
+        str(calls),
+    ]
     for path, how in sorted((above | mounts).items()):  # what lies in another place after it
         walls += [*how, path]
     for path in ("/", *empty):

@@ -36,7 +36,7 @@ class Notebook:
         self.space = {"__name__": "__main__"}
 
     def run(self, source: str, whole: bool) -> str:
-        """Run a cell, or only its definitions, for what the answers may use of it; says what went wrong first.
+        """Run a cell, or only its definitions, for what answers may use of it; says what went wrong first.
 
         An error ends its statement only: what comes after it may be another answer.
         """
@@ -79,8 +79,10 @@ def _is_definition(statement: ast.Module | str) -> bool:
 
 
 class Warm:
-    """The process in which Python and torch are loaded. `folder` is where each notebook gets an empty one;
-    "" without a sandbox."""
+    """The process in which Python and torch are loaded.
+
+    In a sandbox, `folder` is where each notebook gets an empty one; it is "" without a sandbox.
+    """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

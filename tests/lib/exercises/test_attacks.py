@@ -6,7 +6,6 @@ No attack deletes anything, and each writes only into folders made for it.
 import csv
 import hashlib
 import io
-import os
 import socket
 import time
 from pathlib import Path
@@ -298,7 +297,7 @@ for kind in range(2, 50):
     ),
     "tells tensors of rows without end": """
 import json, lib.exercises.isolation as i
-value = {"value": {"dtype": "float32", "shape": [2**40, 0], "bytes": ""}, "printed": False, "inputs": [None] * 3}
+value = {"value": {"dtype": "float32", "shape": [2**40, 0], "bytes": ""}, "inputs": [None] * 3}
 told = {"has": True, "run": "", "what": {"function": True}, "call": value}
 i._reply = lambda target, method, _: json.dumps(told.get(method)).encode() + b'\\n'
 """,
@@ -388,7 +387,7 @@ for name in {names!r}:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_steps_told_to_one_answer_are_no_use_to_the_next(chapter, sandbox):
-    """An answer that builds on others is given those, as the course writes them; its process may keep them."""
+    """An answer that builds on others is given the course's, and its process may keep them."""
     names = [e.answer for e in exercises(chapter) if e.kind == CODE]
     attack = REMEMBER.format(names=names) + "".join(f"{name} = {name}\n" for name in names)
     assert right(new_notebook(cells=[*cells(chapter), new_code_cell(attack)]), sandbox) == 0
@@ -459,7 +458,9 @@ if os.fork() == 0:
 def test_when_the_grader_ends_all_ends(tmp_path):
     before = {*psutil.Process().children()}
     with warm_process() as warm, warm.fork() as notebook:
-        assert notebook.ask("run", ATTACKS["leaves children in sessions of their own"], True, seconds=10) == ""
+        assert (
+            notebook.ask("run", ATTACKS["leaves children in sessions of their own"], True, seconds=10) == ""
+        )
         (bwrap,) = {*psutil.Process().children()} - before
         inside = bwrap.children(recursive=True)
         assert len(inside) > 5

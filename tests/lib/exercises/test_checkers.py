@@ -19,9 +19,9 @@ from lib.exercises import student, trials
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, FORMS, NUMBER, OPEN, all_exercises, exercises, general_mistakes
 from lib.exercises.isolation import ENDED, LARGE, LARGEST, LATE, STRANGE, NoReply, forked, unforked
-from lib.exercises.worker import keep
 from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker, checker_of
 from lib.exercises.values import NotAnAnswer, passes_for, plain, restored, show
+from lib.exercises.worker import keep
 from tests.lib.exercises.processes import assert_ends
 from tests.lib.exercises.wrong_answers import answers
 
@@ -462,7 +462,7 @@ def test_telling_refuses_what_it_does_not_know_and_what_is_too_large(large):
 
 
 @pytest.mark.parametrize(
-        "reply",
+    "reply",
     [
         {"dtype": "Tensor", "shape": [1], "bytes": "01"},
         {"dtype": "uint8", "shape": [1], "bytes": "x"},

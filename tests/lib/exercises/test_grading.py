@@ -37,7 +37,6 @@ from lib.exercises.student import RIGHT, TO_DO, WRONG
 from tests.lib.exercises.notebooks import answer_cell, filled, needs_bwrap, write
 from tools.insert_exercises import cells
 
-
 NOWHERE = isolation.Remote(socket.socket())  # for what needs no process
 
 
@@ -151,7 +150,10 @@ def test_a_notebook_out_of_time_keeps_what_it_had(sandbox):
         (b"", "vazio"),
         (b"  \n", "vazio"),
         (b"<html>", "não é um notebook: o JSON quebra na linha 1"),
-        (nbformat.writes(new_notebook(cells=cells(1))).encode()[:-50], "o JSON quebra na linha [0-9]+, como em um arquivo cortado"),
+        (
+            nbformat.writes(new_notebook(cells=cells(1))).encode()[:-50],
+            "o JSON quebra na linha [0-9]+, como em um arquivo cortado",
+        ),
         (b"[1, 2]", OLD),
         (b'{"cells": 3}', OLD),
         (b'{"cells": [3]}', OLD),
@@ -364,9 +366,7 @@ def test_a_failure_of_the_grading_itself_is_one_notebooks(tmp_path, monkeypatch)
         raise RecursionError
 
     monkeypatch.setattr(grading, "grade_cells", fails)
-    report = grading.grade_notebook(
-        write(filled(), tmp_path / "ana.ipynb"), "ana.ipynb", NOWHERE
-    )
+    report = grading.grade_notebook(write(filled(), tmp_path / "ana.ipynb"), "ana.ipynb", NOWHERE)
     assert report == Report("ana.ipynb", [], "a correção deste notebook falhou com RecursionError")
 
 
