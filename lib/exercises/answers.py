@@ -104,7 +104,8 @@ def grade_cells(cells: list[Cell], warm: Remote, seconds: float) -> Iterator[Mar
             if failures is None:
                 continue
             for exercise in wanted:
-                yield _open_mark(exercise, cells) if exercise.kind == OPEN else _mark(exercise, apart, failures)
+                is_open = exercise.kind == OPEN
+                yield _open_mark(exercise, cells) if is_open else _mark(exercise, apart, failures)
                 if time.monotonic() > deadline:
                     raise NoReply(LATE)
             return
