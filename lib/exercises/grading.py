@@ -1,7 +1,6 @@
 """Grades a folder of students' notebooks, several at a time, in one sandbox; a broken one fails by itself."""
 
 import os
-import stat
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
@@ -9,12 +8,13 @@ from typing import NamedTuple
 import torch
 from tqdm import tqdm
 
-from lib.exercises.answers import LARGEST, Mark, cells_of, grade_cells
-from lib.exercises.isolation import NoReply
-from lib.exercises.sandbox import Sandbox
+from lib.exercises.answers import Mark, cells_of, grade_cells
+from lib.exercises.isolation import NoReply, Remote
+from lib.exercises.sandbox import warm_process
 
 SECONDS = 120.0
 JOBS = os.cpu_count() or 1
+LARGEST = 50 * 2**20  # a notebook's file, in bytes
 
 
 class Report(NamedTuple):
@@ -25,21 +25,21 @@ class Report(NamedTuple):
     problem: str = ""
 
 
-def grade_notebook(path: Path, name: str, sandbox: Sandbox, seconds: float = SECONDS) -> Report:
+def grade_notebook(path: Path, name: str, warm: Remote, seconds: float = SECONDS) -> Report:
     """Grade one notebook; the marks reached before a failure are kept."""
-    report = Report(name, [])
+    marks, problem = [], ""
     try:
-        for mark in grade_cells(cells_of(_content(path)), sandbox, seconds):
-            report.marks.append(mark)
+        for mark in grade_cells(cells_of(_content(path)), warm, seconds):
+            marks.append(mark)
     except OSError as error:
-        return report._replace(problem=f"o arquivo não pôde ser lido: {error.strerror}")
+        problem = f"o arquivo não pôde ser lido: {error.strerror}"
     except NoReply:
-        return report._replace(problem=f"o notebook não terminou em {seconds:.0f} segundos")
+        problem = f"o notebook não terminou em {seconds:.0f} segundos"
     except ValueError as error:
-        return report._replace(problem=str(error))
+        problem = str(error)
     except Exception as error:  # whatever it has come to, the others are graded
-        return report._replace(problem=f"a correção deste notebook falhou com {type(error).__name__}")
-    return report
+        problem = f"a correção deste notebook falhou com {type(error).__name__}"
+    return Report(name, marks, problem)
 
 
 def _content(path: Path) -> bytes:
@@ -47,12 +47,11 @@ def _content(path: Path) -> bytes:
 
     Or a link: it could lead to a colleague's notebook.
     """
-    found = path.lstat()
-    if stat.S_ISLNK(found.st_mode):
+    if path.is_symlink():
         raise ValueError("é um atalho para outro arquivo: envie o próprio notebook")
-    if not stat.S_ISREG(found.st_mode):
+    if not path.is_file():
         raise ValueError("não é um arquivo comum")
-    if found.st_size > LARGEST:
+    if path.stat().st_size > LARGEST:
         raise ValueError(f"o arquivo tem mais de {LARGEST // 2**20} MB")
     return path.read_bytes()
 
@@ -66,12 +65,11 @@ def grade_folder(
     folder: Path, *, seconds: float = SECONDS, jobs: int = JOBS, unsafe: bool = False
 ) -> list[Report]:
     """Grade all notebooks below a folder, `jobs` at a time; shows how many are done and the time left."""
-    paths = notebooks_in(folder)
     torch.set_num_threads(1)  # the checkers' tensors are small: threads would only wait for one another
-    with Sandbox(unsafe, hidden=(folder,)) as sandbox, ThreadPoolExecutor(jobs) as pool:
+    with warm_process(unsafe, hidden=(folder,)) as warm, ThreadPoolExecutor(jobs) as pool:
         futures = [
-            pool.submit(grade_notebook, path, str(path.relative_to(folder)), sandbox, seconds)
-            for path in paths
+            pool.submit(grade_notebook, path, str(path.relative_to(folder)), warm, seconds)
+            for path in notebooks_in(folder)
         ]
         try:
             for future in tqdm(as_completed(futures), "corrigindo", len(futures), unit=" caderno"):

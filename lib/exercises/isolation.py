@@ -1,11 +1,10 @@
 """Asks an answer that runs in another process: requests go in, plain data comes out, and time is limited.
 
 Whatever that process does to itself (replace functions of torch, catch every exception, leave, never end),
-the one that asks is not touched: it takes nothing from there but numbers, texts and bytes, and not too many.
+the one that asks is not touched: it takes nothing from there but numbers and texts, and not too many.
 In a student's own notebook the process is a fork, in an empty folder; for a class it is in a `sandbox`.
 """
 
-import base64
 import contextlib
 import json
 import os
@@ -15,124 +14,131 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
 MEMORY = 2**30  # what the process may take beyond what it holds at first, in bytes
 LARGEST = 2**24  # a reply, in bytes
+END_SECONDS = 10.0
+LATE, ENDED, LARGE, STRANGE = "tempo", "saiu", "memoria", "estranho"
 
 
 class NoReply(Exception):
     """What was asked for did not come; why, as the key of a hint for the student."""
 
 
-LATE, ENDED, LARGE, STRANGE = "tempo", "saiu", "memoria", "estranho"
-
-
-class Remote(contextlib.AbstractContextManager["Remote"]):
+class Remote:
     """The asking end of an object in another process: `ask("method", ...)` calls its method there."""
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
-        """What the method returns there, as plain data."""
-        deadline = time.monotonic() + seconds
+        """What the method returns there, which is one line of JSON."""
+        deadline, reply = time.monotonic() + seconds, bytearray()
         try:
             self.end.settimeout(max(seconds, 0.001))
-            send(self.end, pickle.dumps((method, arguments)))
-            return _data(receive(self.end, deadline, LARGEST))
+            self.end.sendall(_request(method, *arguments))
+            while not reply.endswith(b"\n"):
+                self.end.settimeout(max(deadline - time.monotonic(), 0.001))
+                reply += (received := self.end.recv(2**20))
+                if not received:
+                    raise NoReply(ENDED)
+                if len(reply) > LARGEST:
+                    raise NoReply(LARGE)
         except TimeoutError:
             raise NoReply(LATE) from None
         except OSError:
             raise NoReply(ENDED) from None
+        return _data(reply)
 
-    def fork(self, name: str) -> "Remote":
-        """A copy of that process as it stands, with the object's `part(name)` in the place of the object."""
-        ours, theirs = socket.socketpair()
-        with theirs, contextlib.suppress(OSError):  # of one that is gone, the copy is gone too
-            send(self.end, pickle.dumps(("fork", (name,))))
-            socket.send_fds(self.end, [b"."], [theirs.fileno()])
-        return Remote(ours)
+    @contextlib.contextmanager
+    def fork(self, *arguments: Any) -> Iterator["Remote"]:
+        """The object's `part` in a copy of that process as it stands, which ends with the `with`."""
+        (asks, asked), (life, keeper) = socket.socketpair(), socket.socketpair()
+        with asked, keeper, contextlib.suppress(OSError):  # of one that is gone, the copy is gone too
+            socket.send_fds(self.end, [_request("part", *arguments)], [asked.fileno(), keeper.fileno()])
+        with asks, life:
+            try:
+                yield Remote(asks)
+            finally:
+                life.shutdown(socket.SHUT_WR)
+                life.settimeout(END_SECONDS)
+                with contextlib.suppress(OSError):
+                    life.recv(1)  # comes when the keeper has ended
 
-    def __exit__(self, *_: object) -> None:
-        self.end.close()
 
-
-class Forked(Remote):
+@contextlib.contextmanager
+def forked(target: Any) -> Iterator[Remote]:
     """An object in a fork of this process, which ends with the `with`."""
+    asks, asked = socket.socketpair()
+    # There, a file named without its folder is none of the caller's.
+    with asks, tempfile.TemporaryDirectory(prefix="exercicio-", ignore_cleanup_errors=True) as folder:
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setsid()
+                os.chdir(folder)
+                _leave_only(asked.fileno())
+                limit_memory()
+                torch.set_num_threads(1)  # threads of a pool do not survive a fork
+                serve(target, asked)
+            finally:
+                os._exit(0)  # what called us (a kernel, pytest) must not run twice
+        asked.close()
+        try:
+            yield Remote(asks)
+        finally:
+            for end in (os.killpg, os.kill):  # with whatever it has started; or before it had its own group
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    end(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
-    def __init__(self, target: Any) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="exercicio-", ignore_cleanup_errors=True)
-        ours, theirs = socket.socketpair()
-        self.child = os.fork()
-        if self.child == 0:  # there, a file named without its folder is none of the caller's
-            serve_and_leave(target, theirs.fileno(), lambda: os.chdir(self.folder.name))
-        theirs.close()
-        super().__init__(ours)
 
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        for end in (os.killpg, os.kill):  # with whatever it has started; or before it had its own group
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                end(self.child, signal.SIGKILL)
-        os.waitpid(self.child, 0)
-        self.folder.cleanup()
-
-
-class Unforked(contextlib.AbstractContextManager["Unforked"]):
+class Unforked:
     """The same where there is no fork (Windows): in this process, without limits."""
 
     def __init__(self, target: Any) -> None:
         self.target = target
 
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
-        return _data(_reply(self.target, method, pickle.loads(pickle.dumps(arguments))))
-
-    def __exit__(self, *_: object) -> None:
-        pass
+        return _data(_reply(self.target, *pickle.loads(_request(method, *arguments)[8:])))
 
 
-Isolated = Forked if hasattr(os, "fork") else Unforked
+def unforked(target: Any) -> contextlib.nullcontext[Unforked]:
+    return contextlib.nullcontext(Unforked(target))
 
 
-def send(end: socket.socket, message: bytes) -> None:
-    end.sendall(len(message).to_bytes(8, "big") + message)
+isolated = forked if hasattr(os, "fork") else unforked
 
 
-def receive(end: socket.socket, deadline: float = float("inf"), largest: int = sys.maxsize) -> bytes:
-    size = int.from_bytes(_exactly(end, 8, deadline), "big")
-    if size > largest:
-        raise NoReply(LARGE)
-    return _exactly(end, size, deadline)
+def serve(target: Any, end: socket.socket) -> None:
+    """Answer requests until whoever asks has gone; one that brings sockets is served in a copy."""
+    while True:
+        size, brought, _, _ = socket.recv_fds(end, 8, 2, socket.MSG_WAITALL)
+        if not size:
+            return
+        method, arguments = pickle.loads(end.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
+        if not brought:
+            end.sendall(_reply(target, method, arguments))
+        elif os.fork() == 0:
+            end.close()
+            target, end = target.part(brought, *arguments), socket.socket(fileno=brought[0])
+        else:
+            for file in brought:
+                os.close(file)
 
 
-def _exactly(end: socket.socket, size: int, deadline: float) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        if deadline < float("inf"):
-            end.settimeout(max(deadline - time.monotonic(), 0.001))
-        chunk = end.recv(min(size - len(data), 2**20))
-        if not chunk:
-            raise NoReply(ENDED)
-        data += chunk
-    return bytes(data)
+def limit_memory() -> None:
+    """From here on the process may take at most `MEMORY` more."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # not every system can say or do it
+        import resource
 
-
-def serve_and_leave(target: Any, end: int, confine: Callable[[], None]) -> NoReturn:
-    """In the child: never return, because what called us (a kernel, pytest) must not run twice."""
-    try:
-        os.setsid()
-        _leave_only(end)
-        with contextlib.suppress(OSError, ValueError):
-            _limit_memory()
-        confine()
-        torch.set_num_threads(1)  # threads of a pool do not survive a fork
-        _serve(target, socket.socket(fileno=end))
-    finally:
-        os._exit(0)
+        with open("/proc/self/statm") as pages:
+            most = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _leave_only(kept: int) -> None:
@@ -146,39 +152,19 @@ def _leave_only(kept: int) -> None:
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
 
 
-def _limit_memory() -> None:
-    import resource  # not on Windows, which has no fork either
-
-    with open("/proc/self/statm") as pages:
-        most = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def _serve(target: Any, end: socket.socket) -> None:
-    copy = 0
-    while True:
-        method, arguments = pickle.loads(receive(end))
-        if method != "fork":
-            send(end, _reply(target, method, arguments))
-            continue
-        _, (other,), _, _ = socket.recv_fds(end, 1, 1)
-        if copy:  # an endless answer would keep a core from the next
-            os.kill(copy, signal.SIGKILL)
-            os.waitpid(copy, 0)
-        if copy := os.fork():
-            os.close(other)
-        else:
-            target, end = target.part(*arguments), socket.socket(fileno=other)
+def _request(method: str, *arguments: Any) -> bytes:
+    """Its size and itself. It goes the other way, to those who trust whoever asks."""
+    request = pickle.dumps((method, arguments))
+    return len(request).to_bytes(8, "big") + request
 
 
 def _reply(target: Any, method: str, arguments: tuple) -> bytes:
-    told = getattr(target, method)(*arguments)
-    return json.dumps(told, default=lambda value: {"base64": base64.b64encode(value).decode()}).encode()
+    return json.dumps(getattr(target, method)(*arguments)).encode() + b"\n"
 
 
-def _data(reply: bytes) -> Any:
+def _data(reply: bytes | bytearray) -> Any:
     """JSON, because nothing in it can refer to anything: its size is all the work that it can make."""
     try:
-        return json.loads(reply, object_hook=lambda o: base64.b64decode(o["base64"]) if "base64" in o else o)
+        return json.loads(reply)
     except Exception:  # what comes from there may be anything
         raise NoReply(STRANGE) from None

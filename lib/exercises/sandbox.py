@@ -6,9 +6,12 @@ network, no process but its own, no other file.
 """
 
 import contextlib
+import errno
 import os
+import platform
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,17 +22,17 @@ from lib.exercises.isolation import NoReply, Remote
 from lib.exercises.outline import LIB, write_outline
 
 START_SECONDS = 120.0
-END_SECONDS = 20.0
 COURSE, FOLDER = "/curso", "/pasta"  # what is read there, and the only place to write
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/etc/ld.so.cache")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "MPLBACKEND": "Agg"} | THREADS
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "MPLBACKEND": "Agg"}
+ENVIRONMENT |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SPACES = [f"--unshare-{space}" for space in ("pid", "net", "ipc", "uts", "cgroup-try")]
 LIMITS = ["prlimit", f"--fsize={2**26}", "--nofile=64", "--core=0"]
-# A limit on processes does not hold for root, who becomes nobody before Python begins.
-RIGHTS = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+# A limit on processes does not hold for root, who becomes nobody, without any rights, before Python begins.
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
+# For the kernel: an architecture, and the number there of the call that opens a socket.
+SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 ADVICE = (
     "no Debian e no Ubuntu, instale com apt-get install bubblewrap; fora do Linux, use uma máquina virtual. "
     "Se está instalada, o sistema talvez a proíba a usuários comuns: o Ubuntu a libera, até a máquina ser "
@@ -43,82 +46,104 @@ class NoSandbox(Exception):
     """There is no sandbox here: why, and what to do, for the teacher."""
 
 
-class Sandbox:
-    """Processes for notebooks, until the `with` ends. `unsafe` leaves the sandbox out."""
-
-    def __init__(self, unsafe: bool = False, hidden: tuple[Path, ...] = ()) -> None:
-        self.bwrap = None if unsafe else shutil.which("bwrap")
-        if not unsafe and self.bwrap is None:
-            raise NoSandbox(f"a caixa de areia (bubblewrap) não está instalada: {ADVICE}")
-        self.hidden = (LIB.parent, *hidden)
-
-    def __enter__(self) -> "Sandbox":
-        self.folder = tempfile.TemporaryDirectory(prefix="correcao-")
-        outline = Path(self.folder.name)
-        write_outline(outline)
-        for path in (outline, *outline.rglob("*")):
-            path.chmod(0o755)  # whatever the umask: nobody must read it
-        around, course, folder = [], self.folder.name, ""
-        if self.bwrap:
-            around, course, folder = [self.bwrap, *self._walls()], COURSE, FOLDER
-        home = folder or course
-        self.control, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as errors:
-            self.process = subprocess.Popen(
+@contextlib.contextmanager
+def warm_process(unsafe: bool = False, hidden: tuple[Path, ...] = ()) -> Iterator[Remote]:
+    """The process whose forks hold notebooks, until the `with` ends. `unsafe` leaves the sandbox out."""
+    bwrap = None if unsafe else shutil.which("bwrap")
+    if not unsafe and bwrap is None:
+        raise NoSandbox(f"a caixa de areia (bubblewrap) não está instalada: {ADVICE}")
+    control, theirs = socket.socketpair()
+    with (
+        tempfile.TemporaryDirectory(prefix="correcao-") as course,
+        tempfile.TemporaryFile() as errors,
+        control,
+    ):
+        write_outline(Path(course))
+        around, sees, folder, files = [], course, "", [theirs.fileno()]
+        if bwrap:
+            files.append(_only_local_sockets())
+            around, sees, folder = _walls(bwrap, course, hidden, files[1]), COURSE, FOLDER
+        with theirs:
+            process = subprocess.Popen(
                 [*around, sys.executable, "-m", "lib.exercises.worker", str(theirs.fileno()), folder],
-                cwd=outline,
+                cwd=course,
                 # What Python and torch need, and nothing of what else the grader's environment may hold.
-                env=ENVIRONMENT | {"PYTHONPATH": course, "HOME": home, "TMPDIR": home},
-                pass_fds=[theirs.fileno()],
+                env=ENVIRONMENT | {"PYTHONPATH": sees, "HOME": folder or course, "TMPDIR": folder or course},
+                pass_fds=files,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 start_new_session=True,
             )
-            theirs.close()
+        for file in files[1:]:
+            os.close(file)
+        try:
+            warm = Remote(control)
             try:  # the warm process, and one for a notebook: not every system allows both
-                with self.notebook() as first:
-                    first.ask("names", seconds=START_SECONDS)
-            except (OSError, NoReply):
-                self.__exit__()
+                with warm.fork() as first:
+                    first.ask("has", "", seconds=START_SECONDS)
+            except NoReply:
                 errors.seek(0)
                 why = errors.read().decode(errors="replace").strip().splitlines() or ["sem mensagem"]
                 raise NoSandbox(
                     f"a caixa de areia (bubblewrap) não pôde ser montada ({why[-1][:200]}): {ADVICE}"
                 ) from None
-        return self
+            yield warm
+        finally:
+            process.kill()  # and with it all that is inside
+            process.wait()
 
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()  # and with it all that is inside
-        self.process.wait()
-        self.control.close()
-        self.folder.cleanup()
 
-    @contextlib.contextmanager
-    def notebook(self) -> Iterator[Remote]:
-        """A new process for one notebook. When the `with` ends, it and all that it started have ended."""
-        (asked, theirs), (life, keeper) = socket.socketpair(), socket.socketpair()
-        with theirs, keeper:
-            socket.send_fds(self.control, [b"."], [theirs.fileno(), keeper.fileno()])
-        with life, Remote(asked) as remote:
-            try:
-                yield remote
-            finally:
-                life.shutdown(socket.SHUT_WR)
-                life.settimeout(END_SECONDS)
-                life.recv(1)  # comes when the keeper has ended
+def _only_local_sockets() -> int:
+    """A filter of system calls, in an open file: no socket but between processes.
 
-    def _walls(self) -> list[str]:
-        """bubblewrap's options, then the programs that set limits and leave root's rights for Python."""
-        read = (*SYSTEM, sys.base_prefix, sys.prefix)
-        hidden = [path for path in map(str, map(Path.resolve, self.hidden)) if path.startswith("/usr/")]
-        # Each folder above is made first, or only root could go through.
-        above = {str(p): ["--dir", str(p)] for path in (*read, *DEVICES) for p in Path(path).parents[:-1]}
-        places = above | {path: ["--ro-bind-try", path, path] for path in read}
-        places |= {path: ["--dev-bind", path, path] for path in DEVICES} | {p: ["--tmpfs", p] for p in hidden}
-        places |= {COURSE: ["--ro-bind", self.folder.name, COURSE], FOLDER: ["--dir", FOLDER]}
-        walls = [*SPACES, "--die-with-parent", "--hostname", "correcao", "--proc", "/proc", "--chdir", COURSE]
-        for path in sorted(places):  # what lies in another place after it
-            walls += places[path]
-        walls += ["--remount-ro", "/"]
-        return [*walls, *RIGHTS, *LIMITS, *AS_NOBODY] if os.geteuid() == 0 else [*walls, *LIMITS]
+    A network space of one's own does not hold every kind; those of a virtual machine reach its host.
+    """
+    if platform.machine() not in SOCKET_CALLS:
+        raise NoSandbox(f"a caixa de areia não conhece o processador {platform.machine()}: {ADVICE}")
+    architecture, call = SOCKET_CALLS[platform.machine()]
+    load, equal, at_least, end = 0x20, 0x15, 0x35, 0x06
+    steps = [
+        (load, 0, 0, 4),  # the architecture: a process may also call as one of 32 bits
+        (equal, 0, 7, architecture),
+        (load, 0, 0, 0),  # the call
+        (at_least, 5, 0, 0x40000000),  # as one of 32 bits, in another way
+        (equal, 4, 0, 425),  # io_uring_setup, whose calls no filter sees
+        (equal, 0, 2, call),
+        (load, 0, 0, 16),  # the kind of socket
+        (equal, 0, 1, socket.AF_UNIX),
+        (end, 0, 0, 0x7FFF0000),  # allowed
+        (end, 0, 0, 0x00050000 | errno.EAFNOSUPPORT),
+    ]
+    file = os.memfd_create("seccomp")
+    os.write(file, b"".join(struct.pack("HBBI", *step) for step in steps))
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
+
+
+def _walls(bwrap: str, course: str, hidden: tuple[Path, ...], calls: int) -> list[str]:
+    """bubblewrap with its options, then the programs that set limits and leave root's rights for Python."""
+    mounts = {path: ["--ro-bind-try", path] for path in (*SYSTEM, sys.base_prefix, sys.prefix)}
+    mounts |= {path: ["--dev-bind", path] for path in DEVICES}
+    empty = [str(path.resolve()) for path in (LIB.parent, *hidden)]
+    mounts |= {path: ["--tmpfs"] for path in empty}
+    mounts |= {COURSE: ["--ro-bind", course], FOLDER: ["--dir"]}
+    # Each folder above is made first, or only root could go through.
+    above = {str(folder): ["--dir"] for path in mounts for folder in Path(path).parents[:-1]}
+    walls = [
+        bwrap,
+        *SPACES,
+        "--die-with-parent",
+        "--hostname",
+        "correcao",
+        "--proc",
+        "/proc",
+        "--seccomp",
+        str(calls),
+    ]
+    for path, how in sorted((above | mounts).items()):  # what lies in another place after it
+        walls += [*how, path]
+    for path in ("/", *empty):
+        walls += ["--remount-ro", path]
+    walls += ["--chdir", COURSE, *LIMITS]
+    return [*walls, *AS_NOBODY] if os.geteuid() == 0 else walls

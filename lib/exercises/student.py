@@ -17,7 +17,7 @@ from torch import Tensor
 from lib.exercises import workshop
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import Exercise, general_mistakes, named
-from lib.exercises.isolation import STRANGE, Isolated, NoReply, Remote, Unforked
+from lib.exercises.isolation import STRANGE, NoReply, Remote, Unforked, isolated
 from lib.exercises.values import (
     NotAnAnswer,
     fingerprint_of_input,
@@ -69,7 +69,7 @@ class Student:
             self.reject("memoria" if reply["memory"] else "excecao", got=str(reply["raised"]))
         for (name, value), after in zip(inputs.items(), reply["inputs"], strict=True):
             if isinstance(value, torch.Generator):
-                value.set_state(torch.frombuffer(bytearray(after), dtype=torch.uint8))
+                value.set_state(torch.frombuffer(bytearray.fromhex(after), dtype=torch.uint8))
             elif after != fingerprint_of_input(value):
                 self.reject("altera_entrada", got=f"{name} virou {_shown(after)}")
         if "unfit" in reply:
@@ -120,7 +120,7 @@ class Checker:
     def verdict(self, answer: Any, seconds: float = SECONDS) -> Verdict:
         """The verdict, reached in this process, on an answer that runs in one of its own."""
         name = answer.__name__ if isinstance(answer, FunctionType | type) else "a resposta"
-        with Isolated(Answer(answer)) as apart:
+        with isolated(Answer(answer)) as apart:
             return self.judge(apart, name, seconds)
 
     def judge(self, apart: Remote | Unforked, name: str, seconds: float = SECONDS) -> Verdict:

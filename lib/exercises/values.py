@@ -1,6 +1,7 @@
 """Values that students return: as plain data, compared, shown in one line, and watched for changes."""
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -24,7 +25,7 @@ class NotAnAnswer(Exception):
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """The value as numbers, texts, lists and bytes: no method of the student's own decides anything."""
+    """The value as numbers, texts and lists: no method of the student's own decides anything."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
     if type(value) in (bool, int, float, str) or value is None:
@@ -45,7 +46,7 @@ def _plain_tensor(value: Tensor) -> dict:
         tensor = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
     except NotImplementedError:  # a sparse one
         raise NotAnAnswer("um tensor que não é denso") from None
-    if tensor.numel() > MOST:
+    if _room(tensor.shape) > MOST:
         raise NotAnAnswer(f"um tensor de forma {tuple(tensor.shape)}", large=True)
     if tensor.device.type != "cpu":
         raise NotAnAnswer("um tensor que não está na CPU")
@@ -53,8 +54,13 @@ def _plain_tensor(value: Tensor) -> dict:
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
-        "bytes": flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"",
+        "bytes": flat.view(torch.uint8).numpy().tobytes().hex() if flat.numel() else "",
     }
+
+
+def _room(shape: Sequence[int]) -> int:
+    """How many entries it has, or rows: of 2**40 rows without a column it takes no data to tell."""
+    return math.prod(max(size, 1) for size in shape)
 
 
 def restored(data: Any) -> Any:
@@ -63,9 +69,9 @@ def restored(data: Any) -> Any:
         return [restored(item) for item in data]
     if isinstance(data, dict):
         dtype = getattr(torch, data["dtype"])
-        if not isinstance(dtype, torch.dtype):
-            raise NotAnAnswer(f"um tensor do tipo {data['dtype']}")
-        entries = torch.frombuffer(bytearray(data["bytes"]), dtype=dtype) if data["bytes"] else []
+        if not isinstance(dtype, torch.dtype) or _room(data["shape"]) > MOST:
+            raise NotAnAnswer(f"um tensor do tipo {data['dtype']} de forma {data['shape']}")
+        entries = torch.frombuffer(bytearray.fromhex(data["bytes"]), dtype=dtype) if data["bytes"] else []
         return torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
     if data is None or type(data) in (bool, int, float, str):
         return data
@@ -75,7 +81,7 @@ def restored(data: Any) -> Any:
 def fingerprint_of_input(value: Any) -> Any:
     """What must be the same after a call as before it; of a generator, its state; of a function, nothing."""
     if isinstance(value, torch.Generator):
-        return value.get_state().numpy().tobytes()
+        return value.get_state().numpy().tobytes().hex()
     if isinstance(value, Tensor):
         return [plain(value), value.requires_grad]
     if isinstance(value, set):

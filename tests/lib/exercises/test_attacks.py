@@ -6,7 +6,6 @@ No attack deletes anything, and each writes only into folders made for it.
 import csv
 import hashlib
 import io
-import os
 import socket
 import time
 from pathlib import Path
@@ -14,15 +13,18 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 import lib
 from lib.exercises import answers
 from lib.exercises.__main__ import main
 from lib.exercises.answers import cells_of, grade_cells
+from lib.exercises.catalogue import CHAPTERS, CODE, exercises
 from lib.exercises.isolation import NoReply
-from lib.exercises.sandbox import Sandbox
+from lib.exercises.sandbox import warm_process
 from lib.exercises.student import RIGHT
 from tests.lib.exercises.notebooks import blank, filled, needs_bwrap, write
+from tools.insert_exercises import cells
 
 pytestmark = [needs_bwrap, pytest.mark.slow]
 ROOT = Path(lib.__file__).parents[1]
@@ -38,7 +40,7 @@ import os
 for n in range(3, 300):
     for text in (b'{"mark": ["softmax", "certo", ""]}\\n{"problem": ""}\\n', b'{"value": true}'):
         try:
-            os.write(n, len(text).to_bytes(8, "big") + text)
+            os.write(n, text + b'\\n')
         except OSError:
             pass
 """,
@@ -156,20 +158,23 @@ import pickle, lib.exercises.isolation as i
 class Gain:
     def __reduce__(self):
         return (exec, ("import lib.exercises.values as v; v.passes_for = lambda *_: True",))
-i._reply = lambda *_: pickle.dumps(Gain())
+i._reply = lambda *_: pickle.dumps(Gain()) + b'\\n'
 """,
-    "answers with a nest": "import lib.exercises.isolation as i\ni._reply = lambda *_: b'[' * 10**6",
+    "answers with a nest": "import lib.exercises.isolation as i\ni._reply = lambda *_: b'[' * 10**6 + b'\\n'",
     "answers with a flood": "import lib.exercises.isolation as i\ni._reply = lambda *_: b'0' * 2**25",
     "answers with empty objects": (
-        "import lib.exercises.isolation as i\ni._reply = lambda *_: b'[' + b'{},' * 5000000 + b'{}]'"
+        "import lib.exercises.isolation as i\ni._reply = lambda *_: b'[' + b'{},' * 5000000 + b'{}]\\n'"
     ),
-    "announces more than it sends": """
-import lib.exercises.isolation as i
-i.send = lambda end, message: end.sendall((2**23).to_bytes(8, "big") + b"[")
-""",
+    "begins a reply and does not end it": "import lib.exercises.isolation as i\ni._reply = lambda *_: b'['",
     "sends open files back": """
 import os, socket, lib.exercises.isolation as i
-i.send = lambda end, message: socket.send_fds(end, [b"\\0" * 8], [os.open("/dev/zero", os.O_RDONLY)] * 9)
+class End:
+    def __init__(self, end): self.end = end
+    def sendall(self, reply): socket.send_fds(self.end, [reply], [os.open("/dev/zero", os.O_RDONLY)] * 9)
+made = socket.socket
+i.socket.socket = lambda *_, fileno=None, **__: End(made(fileno=fileno))
+i.socket.recv_fds = lambda end, *rest, received=socket.recv_fds: received(end.end, *rest)
+End.recv = lambda self, *rest: self.end.recv(*rest)
 """,
     "mounts and remounts": """
 import ctypes
@@ -219,19 +224,19 @@ if more or files > 2:  # its own socket, and what torch keeps open
 import lib.exercises.isolation as i
 told = iter([b"NaN", b"Infinity", b"-Infinity", b"1e400", b"9" * 5000, b'{"value": 1e400}', b'{"value": NaN}',
              b'{"value": 5050, "value": true}', b'{"value": 5050, "stub": 1, "stub": {"base64": "!"}}'] * 99)
-i._reply = lambda *_: next(told)
+i._reply = lambda *_: next(told) + b'\\n'
 """,
     "tells texts without end": """
 import json, lib.exercises.isolation as i
 def reply(target, method, _):
     raised = {"raised": "\\ud800<script>" * 500000, "memory": False}
-    told = {"names": lambda: [*target.space], "what": lambda: {"function": True}, "call": lambda: raised}
-    return json.dumps(told.get(method, str)()).encode()
+    told = {"has": lambda: True, "run": str, "what": lambda: {"function": True}, "call": lambda: raised}
+    return json.dumps(told.get(method, str)()).encode() + b"\\n"
 i._reply = reply
 """,
     "answers with a nest of nine hundred": """
 import lib.exercises.isolation as i
-i._reply = lambda *_: b"[" * 900 + b"]" * 900
+i._reply = lambda *_: b"[" * 900 + b"]" * 900 + b"\\n"
 """,
     "becomes another user": """
 import os
@@ -277,6 +282,25 @@ for folder in ("/pasta", "/tmp", "/", "/dev/shm", "/dev", "/curso", "/etc"):
 if written > 100 * 2**20:
     saidas_que_mudam = 7  # gained
 """,
+    "opens sockets that no network space holds": """
+import socket
+for kind in range(2, 50):
+    for type in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        try:
+            socket.socket(kind, type)
+            saidas_que_mudam = 7  # gained
+        except OSError:
+            pass
+""",
+    "gives back tensors of rows without end": EVERY_ANSWER.format(
+        answer="lambda *_: torch.empty(2**40, 0)", number="torch.empty(2**40, 0)"
+    ),
+    "tells tensors of rows without end": """
+import json, lib.exercises.isolation as i
+value = {"value": {"dtype": "float32", "shape": [2**40, 0], "bytes": ""}, "inputs": [None] * 3}
+told = {"has": True, "run": "", "what": {"function": True}, "call": value}
+i._reply = lambda target, method, _: json.dumps(told.get(method)).encode() + b'\\n'
+""",
     "never ends": "while True:\n    pass",
     "catches everything": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
     "ends its process": "import os\nos._exit(0)",
@@ -293,8 +317,8 @@ class Anything:
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with Sandbox() as made:
-        yield made
+    with warm_process() as warm:
+        yield warm
 
 
 def right(notebook, sandbox, seconds=60.0):
@@ -308,9 +332,9 @@ def right(notebook, sandbox, seconds=60.0):
     return found.count(RIGHT)
 
 
-def left_over(sandbox):
+def left_over():
     """The processes of the sandbox, beside itself and its warm one."""
-    inside = psutil.Process(sandbox.process.pid).children(recursive=True)
+    inside = psutil.Process().children(recursive=True)
     return [p for p in inside if p.status() != psutil.STATUS_ZOMBIE and p.name() != "bwrap"][1:]
 
 
@@ -330,8 +354,8 @@ def test_an_attack_gains_nothing_and_the_next_student_is_unaffected(name, sandbo
         assert right(blank(f"ROOT = {str(ROOT)!r}\n{ATTACKS[name]}"), sandbox) == 0
     assert time.monotonic() - started < 120
     deadline = time.monotonic() + 20
-    while left_over(sandbox):
-        assert time.monotonic() < deadline, left_over(sandbox)
+    while left_over():
+        assert time.monotonic() < deadline, left_over()
         time.sleep(0.05)
     assert right(blank(), sandbox) == 0 and right(filled(), sandbox) == 8
     assert fingerprint(ROOT / "lib" / "exercises") == before
@@ -341,6 +365,32 @@ def test_what_an_answer_says_of_itself_is_cut(sandbox):
     notebook = blank(ATTACKS["tells texts without end"])
     marks = [*grade_cells(cells_of(nbformat.writes(notebook).encode()), sandbox, 60.0)]
     assert max(len(mark.detail) for mark in marks) == answers.LONGEST
+
+
+REMEMBER = """
+import lib.exercises.calling as c
+def define(self, source):
+    with open("/pasta/told.py", "a") as file:
+        file.write(source + "\\n\\n")
+c.Answer.define = define
+class Told:
+    def __init__(self, name): self.name = name
+    def __call__(self, *inputs):
+        made = {{"__name__": "curso"}}
+        exec(open("/pasta/told.py").read(), made)
+        self.value = made[self.name]
+        return c.Answer._applied(self, *inputs)
+for name in {names!r}:
+    globals()[name] = Told(name)
+"""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_steps_told_to_one_answer_are_no_use_to_the_next(chapter, sandbox):
+    """An answer that builds on others is given the course's, and its process may keep them."""
+    names = [e.answer for e in exercises(chapter) if e.kind == CODE]
+    attack = REMEMBER.format(names=names) + "".join(f"{name} = {name}\n" for name in names)
+    assert right(new_notebook(cells=[*cells(chapter), new_code_cell(attack)]), sandbox) == 0
 
 
 def test_nothing_can_be_reached_over_the_network(sandbox):
@@ -356,10 +406,10 @@ def test_nothing_can_be_reached_over_the_network(sandbox):
 def test_two_notebooks_at_the_same_time_do_not_see_each_other(sandbox):
     listen = "import socket\ns = socket.socket(socket.AF_UNIX)\ns.bind('\\0conluio')\ns.listen()"
     call = "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('\\0conluio')"
-    with sandbox.notebook() as one, sandbox.notebook() as other:
-        assert one.ask("answer", listen + "\nopen('/pasta/x', 'w').write('x')", seconds=10) == ""
-        assert "ConnectionRefused" in other.ask("answer", call, seconds=10)
-        assert "FileNotFoundError" in other.ask("answer", "open('/pasta/x')", seconds=10)
+    with sandbox.fork() as one, sandbox.fork() as other:
+        assert one.ask("run", listen + "\nopen('/pasta/x', 'w').write('x')", True, seconds=10) == ""
+        assert "ConnectionRefused" in other.ask("run", call, True, seconds=10)
+        assert "FileNotFoundError" in other.ask("run", "open('/pasta/x')", True, seconds=10)
 
 
 def test_a_class_with_an_attacker_is_graded_as_without(tmp_path):
@@ -406,10 +456,14 @@ if os.fork() == 0:
 
 
 def test_when_the_grader_ends_all_ends(tmp_path):
-    with Sandbox() as made, made.notebook() as notebook:
-        assert notebook.ask("answer", ATTACKS["leaves children in sessions of their own"], seconds=10) == ""
-        inside = psutil.Process(made.process.pid).children(recursive=True)
+    before = {*psutil.Process().children()}
+    with warm_process() as warm, warm.fork() as notebook:
+        assert (
+            notebook.ask("run", ATTACKS["leaves children in sessions of their own"], True, seconds=10) == ""
+        )
+        (bwrap,) = {*psutil.Process().children()} - before
+        inside = bwrap.children(recursive=True)
         assert len(inside) > 5
-        os.kill(made.process.pid, 9)
+        bwrap.kill()
         _, alive = psutil.wait_procs(inside, timeout=20)
         assert not [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]

@@ -18,9 +18,10 @@ import torch
 from lib.exercises import student, trials
 from lib.exercises.calling import Answer
 from lib.exercises.catalogue import CODE, FORMS, NUMBER, OPEN, all_exercises, exercises, general_mistakes
-from lib.exercises.isolation import ENDED, LARGE, LARGEST, LATE, STRANGE, Forked, NoReply, Unforked
+from lib.exercises.isolation import ENDED, LARGE, LARGEST, LATE, STRANGE, NoReply, forked, unforked
 from lib.exercises.student import RIGHT, TO_DO, WRONG, Checker, checker_of
 from lib.exercises.values import NotAnAnswer, passes_for, plain, restored, show
+from lib.exercises.worker import keep
 from tests.lib.exercises.processes import assert_ends
 from tests.lib.exercises.wrong_answers import answers
 
@@ -53,7 +54,7 @@ class Answers(Answer):
 def verdicts(asked, given):
     """The verdicts on the answers given, each to the exercise at its place."""
     checkers = [*map(checker_of, asked)]  # what they load, the fork has too
-    with Forked(Answers(given)) as apart:
+    with forked(Answers(given)) as apart:
         for i, (exercise, check) in enumerate(zip(asked, checkers, strict=True)):
             apart.ask("choose", i, seconds=5)
             yield check.judge(apart, exercise.answer)
@@ -449,7 +450,7 @@ def test_a_value_told_in_plain_data_comes_back_the_same(value):
 
 
 UNKNOWN = [AlwaysEqual(), numpy.ones(3), torch.ones(3).to_sparse(), torch.ones(3, device="meta")]
-TOO_LARGE = [[[[[[1]]]]], torch.zeros(1).expand(2**40), [0] * 2_000_000]
+TOO_LARGE = [[[[[[1]]]]], torch.zeros(2**40, 0), torch.zeros(1).expand(2**40), [0] * 2_000_000]
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -461,7 +462,15 @@ def test_telling_refuses_what_it_does_not_know_and_what_is_too_large(large):
 
 
 @pytest.mark.parametrize(
-    "reply", [{"dtype": "Tensor", "shape": [1], "bytes": b"1"}, {}, {"dtype": "int64"}, b"1", {1}]
+    "reply",
+    [
+        {"dtype": "Tensor", "shape": [1], "bytes": "01"},
+        {"dtype": "uint8", "shape": [1], "bytes": "x"},
+        {"dtype": "uint8", "shape": [2**40, 0], "bytes": ""},
+        {},
+        {"dtype": "int64"},
+        {1},
+    ],
 )
 def test_a_reply_that_is_no_value_is_refused(reply):
     with pytest.raises((NotAnAnswer, LookupError, TypeError, ValueError)):
@@ -488,20 +497,21 @@ class Target:
         time.sleep(60)
 
     def flood(self):
-        return b"0" * (LARGEST + 1)
+        return "0" * (LARGEST + 1)
 
     def babble(self):
         for number in range(3, 30):
             with contextlib.suppress(OSError):
-                os.write(number, (3).to_bytes(8, "big") + b"{[}")
+                os.write(number, b"{[}\n")
 
-    def part(self, name):
+    def part(self, brought, name):
+        keep(*brought)
         return Target()
 
 
 def test_work_apart_goes_on_where_it_was_and_a_copy_begins_anew():
     target = Target()
-    with Forked(target) as apart:
+    with forked(target) as apart:
         assert [apart.ask("touch", seconds=5) for _ in range(2)] == [1, 2]
         with apart.fork("any") as copy:
             assert copy.ask("touch", seconds=5) == 1
@@ -513,12 +523,12 @@ def test_work_apart_goes_on_where_it_was_and_a_copy_begins_anew():
     ("method", "why"), [("fail", ENDED), ("flood", LARGE), ("sleep", LATE), ("babble", STRANGE)]
 )
 def test_what_goes_wrong_apart_is_named(method, why):
-    with Forked(Target()) as apart, pytest.raises(NoReply, match=why):
+    with forked(Target()) as apart, pytest.raises(NoReply, match=why):
         apart.ask(method, seconds=0.1 if method == "sleep" else 5)
 
 
 def test_without_fork_the_verdicts_are_the_same(monkeypatch):
-    monkeypatch.setattr(student, "Isolated", Unforked)
+    monkeypatch.setattr(student, "isolated", unforked)
     exercise = NAMED["causal_mask"]
     assert checker_of(exercise).verdict(exercise.function()).status == RIGHT
     for mistake, answer in answers(exercise)[0][:3]:

@@ -25,7 +25,7 @@ from lib.exercises.chapter_02 import _Channel
 from lib.exercises.chapter_03 import _Reader
 from lib.exercises.chapter_04 import _Line, _Loss, _Squares
 from lib.exercises.chapter_05 import _Model
-from lib.exercises.isolation import Forked, NoReply
+from lib.exercises.isolation import NoReply, forked
 from lib.exercises.student import RIGHT, checker_of
 from lib.exercises.trials import Dice
 from lib.exercises.values import NotAnAnswer, passes_for, plain, restored
@@ -261,7 +261,7 @@ def _same(apart, solution, draw, seed):
 def _judged(exercise, mutant):
     """Whether a mutant behaves differently, and whether the checker rejects it, or takes it for unwritten."""
     draw, solution = DRAWN[exercise.name], exercise.function()
-    with Forked(Answer(mutant)) as apart:
+    with forked(Answer(mutant)) as apart:
         differs = any(not _same(apart, solution, draw, seed) for seed in range(INPUTS))
     return differs, differs and checker_of(exercise).verdict(mutant, seconds=4).status != RIGHT
 
