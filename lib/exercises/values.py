@@ -53,6 +53,7 @@ def _plain_tensor(value: Tensor) -> dict:
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
+        "derives": torch.Tensor.requires_grad.__get__(value),
         "bytes": flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"",
     }
 
@@ -66,7 +67,8 @@ def restored(data: Any) -> Any:
         if not isinstance(dtype, torch.dtype):
             raise NotAnAnswer(f"um tensor do tipo {data['dtype']}")
         entries = torch.frombuffer(bytearray(data["bytes"]), dtype=dtype) if data["bytes"] else []
-        return torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
+        tensor = torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
+        return tensor.requires_grad_(data["derives"] is True and tensor.is_floating_point())
     if data is None or type(data) in (bool, int, float, str):
         return data
     raise NotAnAnswer(f"um objeto do tipo {type(data).__name__}")
@@ -77,7 +79,7 @@ def fingerprint_of_input(value: Any) -> Any:
     if isinstance(value, torch.Generator):
         return value.get_state().numpy().tobytes()
     if isinstance(value, Tensor):
-        return [plain(value), value.requires_grad]
+        return [plain(value)]
     if isinstance(value, set):
         return sorted(value)
     if isinstance(value, dict):

@@ -178,7 +178,7 @@ def keep(name: str, answer: Any, replace: bool = False, path: Path | None = None
     path = path or Path(FILE)
     part = next(part for part in parts() if part.name == name)
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else course_file()
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else course_file()
         new = with_answer(text, part, answer, replace)
         exec(compile(new, str(path), "exec"), {"__name__": path.stem})  # it must be importable, always
     except Unkept as reason:
@@ -187,6 +187,8 @@ def keep(name: str, answer: Any, replace: bool = False, path: Path | None = None
         return (
             f"  Não guardei em {path.name}: o arquivo não é Python na linha {error.lineno}. Corrija-o antes."
         )
+    except UnicodeDecodeError:
+        return f"  Não guardei em {path.name}: o arquivo não está em UTF-8. Salve-o assim antes."
     except Exception as error:
         return f"  Não guardei em {path.name}, que deixaria de funcionar: {type(error).__name__}: {error}"
     if not path.exists() or new != text:
