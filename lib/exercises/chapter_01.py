@@ -4,6 +4,7 @@ import math
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from lib.attention import attention, causal_mask, padding_mask, softmax
 from lib.exercises.student import number_checker
@@ -12,7 +13,8 @@ from lib.exercises.trials import AnyOf, Dice, Trial, checker
 
 @checker
 def check_causal_mask(student: Trial) -> None:
-    for n in (3, 1, 4, 2, *(dice.whole(5, 40) for dice in student.dice(6))):
+    sizes = [dice.whole(5, 40) if k else dice.whole(520, 900) for k, dice in enumerate(student.dice(6))]
+    for n in (3, 1, 4, 2, *sizes):
         m = causal_mask(n)
         student.expect(
             student(n=n),
@@ -39,6 +41,7 @@ def check_softmax(student: Trial) -> None:
         _expect_softmax(student, 5 * dice.real(*shape))
     for dice in student.dice(8):
         s = dice.far(dice.whole(1, 3), dice.whole(2, 5))
+        s = s + 1000 * dice.wholes(0, 1, *s.shape)  # further apart than float64 can take
         student.expect(student(s=s), softmax(s), "instavel", maximo_global=_unshifted(s - s.max()))
         hidden = small.masked_fill(dice.chance(0.4, 2, 1) & torch.tensor([False, True, True]), -math.inf)
         _expect_softmax(student, hidden, "instavel")
@@ -68,6 +71,8 @@ def check_batch_mask(student: Trial) -> None:
     for dice in student.dice(15, long=1):
         n = dice.length(1, 30)
         cases.append((dice.wholes(0, n, dice.length(1, 6)), n))
+    n = dice.whole(200, 400)
+    cases.append((dice.wholes(0, n, 2), n))
     for lengths, n in cases:
         causal, real = causal_mask(n), padding_mask(lengths, n)  # (n, n), (B, 1, n)
         every = torch.ones(len(lengths), n, n, dtype=torch.bool)
@@ -94,7 +99,7 @@ def check_attention(student: Trial) -> None:
         v = dice.normal(*batch, n, d + dice.whole(0, 2))
         mask = causal_mask(n)
         if dice.whole(0, 2):  # any mask in which every row sees something, for the batch or for all
-            mask = dice.some_in_each_row(n, n)
+            mask = dice.some_in_each_row((1, n)[dice.whole(0, 1)], n)
         if batch and dice.whole(0, 1):
             mask = mask & padding_mask(dice.wholes(1, n, batch[-1]), n) | torch.eye(n, dtype=torch.bool)
         _expect_attention(student, q, k, v, mask)
@@ -145,7 +150,7 @@ def check_padding_defect(student: Trial) -> None:
     for dice in student.dice(18, long=1):
         n = dice.length(1, 20)
         lengths = dice.wholes(1, n, dice.length(1, 5))
-        s = 3 * dice.normal(len(lengths), n, n)
+        s = 3 * dice.normal(len(lengths), n, n) + 60 * dice.wholes(-1, 1, len(lengths), 1, 1)
         real = padding_mask(lengths, n)  # (B, 1, N)
         right = s.masked_fill(~real, -math.inf).softmax(-1)
         rows = s.masked_fill(~real.transpose(1, 2), -math.inf).softmax(-1)
@@ -167,10 +172,11 @@ class _Box:
 
     __name__ = "modelo"
 
-    def __init__(self, dice: Dice, seen: Tensor, hint: Tensor) -> None:
-        self.W, self.seen, self.hint = dice.normal(4, 4), seen, hint
+    def __init__(self, dice: Dice, d: int, seen: Tensor, hint: Tensor, turned: bool) -> None:
+        self.W, self.seen, self.hint, self.turned = dice.normal(d, d), seen, hint, turned
 
     def __call__(self, x: Tensor) -> Tensor:
+        x = normalize(x, dim=-1) if self.turned else x  # blind to how long a row is
         a = (x @ self.W @ x.T).tanh().exp() * self.seen  # (N, N)
         return a @ x / (a.sum(-1, keepdim=True) + (self.hint @ x.square()).sum(-1, keepdim=True))
 
@@ -178,25 +184,30 @@ class _Box:
 @checker
 def check_leak_experiment(student: Trial) -> None:
     for dice in student.dice(8):
-        n = dice.whole(3, 7)
-        past, x = causal_mask(n).float(), dice.normal(n, 4)
+        n, d = dice.whole(2, 7), dice.whole(2, 5)
+        past, x = causal_mask(n).float(), dice.normal(n, d)
         i = dice.whole(0, n - 2)
-        one = torch.zeros(n, n)
-        one[i, i + 1] = 1.0
+        one, far = torch.zeros(2, n, n)
+        one[i, i + 1] = far[i, dice.whole(min(i + 2, n - 1), n - 1)] = 1.0
         none, alone = torch.zeros(n, n), torch.eye(n)
-        boxes = [  # what it averages, and what else enters the denominator
-            (past, none),
-            (alone, none),
-            (past, 0.01 * alone),
-            (torch.ones(n, n), none),
-            (past + one, none),
-            (past, 0.05 * one),
+        boxes = [  # what it averages, what else enters the denominator, and whether it sees directions only
+            (past, none, False),
+            (alone, none, False),
+            (past, 0.01 * alone, False),
+            (torch.ones(n, n), none, False),
+            (past + one, none, False),
+            (past, 0.05 * one, False),
+            (past + far, none, False),
+            (past, none, True),
+            (past + far, none, True),
         ]
-        for seen, hint in boxes:
+        for seen, hint, turned in boxes:
             ahead = ((seen + hint) * (1 - past)).nonzero()
             student.expect(
-                student(modelo=_Box(dice, seen, hint), x=x),
+                student(modelo=_Box(dice, d, seen, hint, turned), x=x),
                 len(ahead) > 0,
+                so_a_seguinte=bool((ahead[:, 1] == ahead[:, 0] + 1).any()),
+                multiplica=len(ahead) > 0 and not turned,
                 so_o_ultimo=bool((ahead[:, 1] == n - 1).any()),
                 so_a_primeira=bool((ahead[:, 0] == 0).any()),
                 sempre_sim=True,

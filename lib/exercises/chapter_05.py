@@ -22,7 +22,7 @@ def check_subword_labels(student: Trial) -> None:
         words: list[int | None] = []
         count = dice.length(0, 20)
         for word in range(count):
-            words += [None] * dice.whole(0, 1) + [word] * dice.whole(1, 4)
+            words += [None] * dice.whole(0, 1) + [word] * dice.whole(0, 4)  # of some words nothing is left
         labels = dice.wholes(0, 9, count).tolist()
         drawn.append(([*[None] * dice.whole(0, 2), *words, *[None] * dice.whole(0, 2)], labels))
     for words, labels in (fixed, *drawn):
@@ -215,16 +215,16 @@ def check_pseudo_perplexity(student: Trial) -> None:
 
 
 class _Model:
-    """A toy model whose logits (N, V) at a place depend on the token there and on its neighbours."""
+    """A toy model whose logits (N, V) at a place depend on the token there and on all the others."""
 
     __name__ = "modelo"
 
     def __init__(self, dice: Dice, v: int) -> None:
-        self.own, self.near = 2 * dice.normal(v, v), dice.normal(2, v, v)
+        self.own, self.near, self.rest = 2 * dice.normal(v, v), dice.normal(2, v, v), dice.normal(v, v)
 
     def __call__(self, ids: Tensor) -> Tensor:
         left, right = self.near[0][ids.roll(1)], self.near[1][ids.roll(-1)]
-        return self.own[ids] + left + right
+        return self.own[ids] + left + right + self.rest[ids].mean(0)
 
 
 def _expect_pseudo(student: Trial, model: _Model, ids: Tensor, mask_id: int, counted: Tensor) -> None:

@@ -46,8 +46,12 @@ def first_departure(
     for step in _reference(weights, heads, ids, segments, real):
         there = found.get(step.key)
         if there is not None and not _same(there, step.value, real):
-            causes = (cause for cause, value in step.mistakes.items() if _same(there, value, real))
-            return Departure(step.place, step.operation, next(causes, ""))
+            causes = [cause for cause, value in step.mistakes.items() if _same(there, value, real)]
+            if not causes and not _same(_recorded(model, ids, segments, real)[step.key], there, real):
+                causes = ["muda de uma execução para a outra; há um dropout ligado?"]
+            if not causes and isinstance(there, Tensor) and there.shape != step.value.shape:
+                causes = [f"a forma é {tuple(there.shape)}, e não {tuple(step.value.shape)}"]
+            return Departure(step.place, step.operation, next(iter(causes), ""))
     return None
 
 
@@ -111,9 +115,9 @@ def _same(a: Any, b: Tensor, real: Tensor) -> bool:
 
 def _reference(weights: Weights, heads: int, ids: Tensor, segments: Tensor, real: Tensor) -> Iterator[Step]:
     w = weights
-    x = yield from _embeddings(w, ids, segments)
+    first = x = yield from _embeddings(w, ids, segments)
     for layer in range(1 + max(int(name.split(".")[1]) for name in w if name.startswith("blocks."))):
-        x = yield from _block(w, layer, heads, x, real)
+        x = yield from _block(w, layer, heads, x, first, real)
 
 
 def _embeddings(w: Weights, ids: Tensor, segments: Tensor):
@@ -132,54 +136,87 @@ def _embeddings(w: Weights, ids: Tensor, segments: Tensor):
     }
     yield Step(place, "soma das três tabelas", "embeddings.norm:in", x, mistakes)
     normal = yield from _normalised(w, "embeddings.norm", place, x)
-    yield Step(place, "o que sai", "state:0", normal, {"falta a normalização": x})
+    mistakes = {"falta a normalização": x} | _inside("embeddings.norm", _wrong_norms(w, "embeddings.norm", x))
+    yield Step(place, "o que sai", "state:0", normal, mistakes)
     return normal
 
 
-def _normalised(w: Weights, name: str, place: str, x: Tensor):
+def _inside(name: str, wrong: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Where a module is not called, but its weights are used, only the next step shows what was wrong."""
+    return {f"na {_module(name)}, {cause}": value for cause, value in wrong.items()}
+
+
+def _norm(
+    x: Tensor, eps: float = EPS, correction: int = 0, root: bool = True, dim: int | tuple[int, ...] = -1
+) -> Tensor:
+    variance = x.var(dim, correction=correction, keepdim=True) + eps
+    return (x - x.mean(dim, keepdim=True)) / (variance.sqrt() if root else variance)
+
+
+def _wrong_norms(w: Weights, name: str, x: Tensor) -> dict[str, Tensor]:
     gain, bias = w[f"{name}.weight"], w[f"{name}.bias"]
-
-    def norm(eps: float = EPS, correction: int = 0, root: bool = True) -> Tensor:
-        variance = x.var(-1, correction=correction, keepdim=True) + eps
-        return (x - x.mean(-1, keepdim=True)) / (variance.sqrt() if root else variance)
-
-    right = norm() * gain + bias
-    mistakes = {
+    return {
         **{
-            f"o eps é {eps:.0e}, e não {EPS:.0e}": norm(eps) * gain + bias for eps in (1e-5, 1e-6, 1e-3, 1e-8)
+            f"o eps é {eps:.0e}, e não {EPS:.0e}": _norm(x, eps) * gain + bias
+            for eps in (1e-5, 1e-6, 1e-3, 1e-8)
         },
-        "a variância divide por d - 1, e não por d": norm(correction=1) * gain + bias,
-        "a divisão é pela variância, e não pela raiz": norm(root=False) * gain + bias,
-        "faltam o ganho e o viés": norm(),
-        "falta o viés": norm() * gain,
+        "a variância divide por d - 1, e não por d": _norm(x, correction=1) * gain + bias,
+        "a divisão é pela variância, e não pela raiz": _norm(x, root=False) * gain + bias,
+        "a média corre pelas posições, e não pelo vetor": _norm(x, dim=1) * gain + bias,
+        "a média corre pela frase inteira": _norm(x, dim=(1, 2)) * gain + bias,
+        "faltam o ganho e o viés": _norm(x),
+        "falta o viés": _norm(x) * gain,
         "não há normalização": x,
     }
-    yield Step(place, _module(name), f"{name}:out", right, mistakes)
+
+
+def _normalised(w: Weights, name: str, place: str, x: Tensor):
+    right = _norm(x) * w[f"{name}.weight"] + w[f"{name}.bias"]
+    yield Step(place, _module(name), f"{name}:out", right, _wrong_norms(w, name, x))
     return right
 
 
-def _linear(w: Weights, name: str, place: str, x: Tensor):
+def _wrong_products(w: Weights, name: str, x: Tensor) -> dict[str, Tensor]:
     weight, bias = w[f"{name}.weight"], w[f"{name}.bias"]
-    mistakes = {"falta somar o viés": x @ weight.T}
+    wrong = {"falta somar o viés": x @ weight.T}
     if weight.shape[0] == weight.shape[1]:
-        mistakes["a matriz está transposta"] = x @ weight + bias
-    yield Step(place, _module(name), f"{name}:out", x @ weight.T + bias, mistakes)
-    return x @ weight.T + bias
+        wrong["a matriz está transposta"] = x @ weight + bias
+    return wrong
 
 
-def _block(w: Weights, layer: int, heads: int, x: Tensor, real: Tensor):
-    here, place = f"blocks.{layer}", f"bloco {layer + 1}"
+def _linear(w: Weights, name: str, place: str, x: Tensor):
+    right = x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+    yield Step(place, _module(name), f"{name}:out", right, _wrong_products(w, name, x))
+    return right
+
+
+def _block(w: Weights, layer: int, heads: int, x: Tensor, first: Tensor, real: Tensor):
+    here, place, came = f"blocks.{layer}", f"bloco {layer + 1}", x
 
     def norm(which: str, x: Tensor) -> Tensor:
         return F.layer_norm(x, x.shape[-1:], w[f"{here}.{which}.weight"], w[f"{here}.{which}.bias"], EPS)
 
-    before = {"a normalização vem depois da atenção, e não antes dela": norm("norm_1", x)}
+    def wrong(which: str, x: Tensor) -> dict[str, Tensor]:
+        return _inside(f"{here}.{which}", _wrong_products(w, f"{here}.{which}", x))
+
+    before = {
+        "a normalização vem depois da atenção, e não antes dela": norm("norm_1", x),
+        "ele lê o que saiu dos embeddings, e não do bloco anterior": first,
+    }
     yield Step(place, "entrada da atenção", f"{here}.attention.W_Q:in", x, before)
     q = yield from _linear(w, f"{here}.attention.W_Q", place, x)
     k = yield from _linear(w, f"{here}.attention.W_K", place, x)
     v = yield from _linear(w, f"{here}.attention.W_V", place, x)
-    a = yield from _weights(layer, place, heads, q, k, real)
-    joined = (a @ _split(v, heads)).transpose(1, 2).flatten(2)  # (B, N, d)
+    wrong_q, wrong_k = (_wrong_products(w, f"{here}.attention.{W}", x) for W in ("W_Q", "W_K"))
+    others = {f"na projeção W_Q, {cause}": (other, k) for cause, other in wrong_q.items()}
+    others |= {f"na projeção W_K, {cause}": (q, other) for cause, other in wrong_k.items()}
+    others |= {f"em W_Q e em W_K, {cause}": (wrong_q[cause], wrong_k[cause]) for cause in wrong_q}
+    a = yield from _weights(layer, place, heads, q, k, real, others)
+
+    def join(values: Tensor) -> Tensor:
+        return (a @ _split(values, heads)).transpose(1, 2).flatten(2)  # (B, N, d)
+
+    joined = join(v)
     mistakes = {
         "falta trocar os eixos das cabeças e das posições antes de juntar": (a @ _split(v, heads)).reshape(
             x.shape
@@ -188,13 +225,24 @@ def _block(w: Weights, layer: int, heads: int, x: Tensor, real: Tensor):
         .permute(0, 2, 3, 1)
         .flatten(2),
         "as cabeças foram separadas número a número": (a @ _interleaved(v, heads)).transpose(1, 2).flatten(2),
+        "as cabeças foram juntadas da última para a primeira": (a @ _split(v, heads))
+        .transpose(1, 2)
+        .flip(2)
+        .flatten(2),
+        "os valores são a própria entrada, sem W_V": join(x),
+        "os valores são as consultas": join(q),
+        "os valores são as chaves": join(k),
+        **{cause: join(other) for cause, other in wrong("attention.W_V", x).items()},
     }
     yield Step(place, "junção das cabeças", f"{here}.attention.W_O:in", joined, mistakes)
     attended = yield from _linear(w, f"{here}.attention.W_O", place, joined)
     y = x + attended
-    yield Step(place, "soma residual da atenção", f"{here}.norm_1:in", y, _unadded(x, attended))
+    mistakes = _unadded(x, attended) | {"não passa por W_O": x + joined}
+    mistakes |= {cause: x + other for cause, other in wrong("attention.W_O", joined).items()}
+    yield Step(place, "soma residual da atenção", f"{here}.norm_1:in", y, mistakes)
     x = yield from _normalised(w, f"{here}.norm_1", place, y)
     early = {"ele lê a soma antes da normalização": y, "a normalização vem depois dele": norm("norm_2", y)}
+    early |= _inside(f"{here}.norm_1", _wrong_norms(w, f"{here}.norm_1", y))
     yield Step(place, "entrada do feed-forward", f"{here}.W_1:in", x, early)
     inner = yield from _linear(w, f"{here}.W_1", place, x)
     mistakes = {
@@ -203,13 +251,18 @@ def _block(w: Weights, layer: int, heads: int, x: Tensor, real: Tensor):
         "é a aproximação pela sigmoide": inner * torch.sigmoid(1.702 * inner),
         "é a SiLU": F.silu(inner),
         "não há ativação": inner,
+        **{cause: F.gelu(other) for cause, other in wrong("W_1", x).items()},
     }
     yield Step(place, "GELU", f"{here}.W_2:in", F.gelu(inner), mistakes)
     fed = yield from _linear(w, f"{here}.W_2", place, F.gelu(inner))
     y = x + fed
-    yield Step(place, "soma residual do feed-forward", f"{here}.norm_2:in", y, _unadded(x, fed))
+    mistakes = _unadded(x, fed) | {"soma o que entrou no bloco, e não no feed-forward": came + fed}
+    mistakes |= {cause: x + other for cause, other in wrong("W_2", F.gelu(inner)).items()}
+    yield Step(place, "soma residual do feed-forward", f"{here}.norm_2:in", y, mistakes)
     x = yield from _normalised(w, f"{here}.norm_2", place, y)
-    yield Step(place, "o que sai do bloco", f"state:{layer + 1}", x, {"falta a segunda normalização": y})
+    mistakes = {"falta a segunda normalização": y}
+    mistakes |= _inside(f"{here}.norm_2", _wrong_norms(w, f"{here}.norm_2", y))
+    yield Step(place, "o que sai do bloco", f"state:{layer + 1}", x, mistakes)
     return x
 
 
@@ -229,24 +282,40 @@ def _interleaved(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)  # (B, h, N, d_k), with every h-th number
 
 
-def _weights(layer: int, place: str, heads: int, q: Tensor, k: Tensor, real: Tensor):
+def _weights(
+    layer: int,
+    place: str,
+    heads: int,
+    q: Tensor,
+    k: Tensor,
+    real: Tensor,
+    others: dict[str, tuple[Tensor, Tensor]],
+):
+    """Of these queries and keys; `others` are what mistakes in projecting them would have given."""
     d, n = q.shape[-1], q.shape[1]
     root = math.sqrt(d // heads)
     shown = real[:, None, None, :]
 
     def weights(
-        scale: float = root, mask: Tensor = shown, split: Callable = _split, dim: int = -1, swap: bool = False
+        scale: float = root,
+        mask: Tensor = shown,
+        split: Callable = _split,
+        dim: int = -1,
+        pair: tuple[Tensor, Tensor] = (q, k),
+        added: Tensor | float = 0.0,
     ) -> Tensor:
-        a, b = (split(x, heads) for x in ((k, q) if swap else (q, k)))
-        return (a @ b.mT / scale).masked_fill(~mask, -math.inf).softmax(dim)
+        a, b = (split(x, heads) for x in pair)
+        return (a @ b.mT / scale + added).masked_fill(~mask, -math.inf).softmax(dim)
 
-    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    causal, every = torch.ones(n, n, dtype=torch.bool).tril(), torch.ones_like(shown)
     mistakes = {
         "falta a escala": weights(scale=1.0),
         "a escala é a raiz de d, e não a de d_k": weights(scale=math.sqrt(d)),
         "a divisão é por d_k, e não por sua raiz": weights(scale=d // heads),
         "a escala multiplica, em vez de dividir": weights(scale=1 / root),
-        "a máscara não esconde o preenchimento": weights(mask=torch.ones_like(shown)),
+        "a máscara não esconde o preenchimento": weights(mask=every),
+        "a máscara entra na soma com o sinal trocado": weights(mask=every, added=1e9 * ~shown),
+        "a máscara foi somada como zeros e uns": weights(mask=every, added=shown.double()),
         "a máscara está invertida": weights(mask=~shown),
         "há uma máscara causal": weights(mask=shown & causal),
         "as cabeças foram separadas número a número, e não em fatias": weights(split=_interleaved),
@@ -254,8 +323,11 @@ def _weights(layer: int, place: str, heads: int, q: Tensor, k: Tensor, real: Ten
             split=lambda x, h: x.reshape(len(x), h, n, -1)
         ),
         "a softmax corre pelas colunas": weights(dim=-2),
-        "consultas e chaves estão trocadas": weights(swap=True),
-        "a máscara vem depois da softmax": weights(mask=torch.ones_like(shown)) * shown,
+        "consultas e chaves estão trocadas": weights(pair=(k, q)),
+        "as chaves são as consultas": weights(pair=(q, q)),
+        "as consultas são as chaves": weights(pair=(k, k)),
+        "a máscara vem depois da softmax": weights(mask=every) * shown,
+        **{cause: weights(pair=pair) for cause, pair in others.items()},
     }
     yield Step(place, "pesos da atenção", f"map:{layer}", weights(), mistakes)
     return weights()

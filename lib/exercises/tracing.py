@@ -25,7 +25,7 @@ class _Softmaxes(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         name = getattr(func, "__name__", "").split(".")[0].strip("_")
-        if name.startswith(("softm", "log_softmax", "scaled_dot_product", "gumbel_softmax")):
+        if any(part in name for part in ("softmax", "softmin", "scaled_dot_product")):
             self.found.add(name)
         return func(*args, **(kwargs or {}))
 

@@ -54,6 +54,7 @@ def _plain_tensor(value: Tensor) -> dict:
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
+        "derives": torch.Tensor.requires_grad.__get__(value),
         "bytes": flat.view(torch.uint8).numpy().tobytes().hex() if flat.numel() else "",
     }
 
@@ -72,7 +73,8 @@ def restored(data: Any) -> Any:
         if not isinstance(dtype, torch.dtype) or _room(data["shape"]) > MOST:
             raise NotAnAnswer(f"um tensor do tipo {data['dtype']} de forma {data['shape']}")
         entries = torch.frombuffer(bytearray.fromhex(data["bytes"]), dtype=dtype) if data["bytes"] else []
-        return torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
+        tensor = torch.as_tensor(entries, dtype=dtype).reshape(data["shape"])
+        return tensor.requires_grad_(data["derives"] is True and tensor.is_floating_point())
     if data is None or type(data) in (bool, int, float, str):
         return data
     raise NotAnAnswer(f"um objeto do tipo {type(data).__name__}")
@@ -83,7 +85,7 @@ def fingerprint_of_input(value: Any) -> Any:
     if isinstance(value, torch.Generator):
         return value.get_state().numpy().tobytes().hex()
     if isinstance(value, Tensor):
-        return [plain(value), value.requires_grad]
+        return [plain(value)]
     if isinstance(value, set):
         return sorted(value)
     if isinstance(value, dict):

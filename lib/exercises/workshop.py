@@ -6,13 +6,15 @@ part says whose it is. What is the course's gives way to her answer; what is her
 """
 
 import ast
+import dis
 import inspect
 import linecache
+import math
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import torch
@@ -34,6 +36,7 @@ from torch import nn
 '''
 PROGRESS = re.compile(r"(?m)^[■□]+ \d+ de \d+ peças suas$")
 MARK = re.compile(r"# Peça \d+, .*: (sua|do curso)")
+LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 CONSTANTS = bool | int | float | str | tuple | torch.dtype | None
 
 
@@ -175,7 +178,7 @@ def keep(name: str, answer: Any, replace: bool = False, path: Path | None = None
     path = path or Path(FILE)
     part = next(part for part in parts() if part.name == name)
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else course_file()
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else course_file()
         new = with_answer(text, part, answer, replace)
         exec(compile(new, str(path), "exec"), {"__name__": path.stem})  # it must be importable, always
     except Unkept as reason:
@@ -184,6 +187,8 @@ def keep(name: str, answer: Any, replace: bool = False, path: Path | None = None
         return (
             f"  Não guardei em {path.name}: o arquivo não é Python na linha {error.lineno}. Corrija-o antes."
         )
+    except UnicodeDecodeError:
+        return f"  Não guardei em {path.name}: o arquivo não está em UTF-8. Salve-o assim antes."
     except Exception as error:
         return f"  Não guardei em {path.name}, que deixaria de funcionar: {type(error).__name__}: {error}"
     if not path.exists() or new != text:
@@ -278,7 +283,7 @@ def _gather(answer: Any, name: str, imports: dict[str, None], needed: dict[str, 
     if function is None:
         raise Unkept(f"não achei em {name} nenhuma função escrita por você.")
     node, source = _source(function, name)
-    for used in _names_in(node):
+    for used in _names_from_outside(node):
         if used == name or used in needed or used in _given() or used not in function.__globals__:
             continue
         value = function.__globals__[used]
@@ -289,7 +294,8 @@ def _gather(answer: Any, name: str, imports: dict[str, None], needed: dict[str, 
         elif isinstance(value, FunctionType | type):
             _gather(value, used, imports, needed)
         elif isinstance(value, CONSTANTS):
-            needed[used] = f"{used} = {value!r}"
+            unwritten = isinstance(value, float) and not math.isfinite(value)
+            needed[used] = f'{used} = float("{value}")' if unwritten else f"{used} = {value!r}"
         else:
             raise Unkept(f"ela usa {used}, que só existe no seu notebook. Passe-o como argumento.")
     needed[name] = source
@@ -320,8 +326,14 @@ def _source(function: FunctionType, name: str) -> tuple[ast.stmt, str]:
     return node, "\n".join(line.rstrip() for line in lines).expandtabs(4)
 
 
-def _names_in(node: ast.stmt) -> Iterator[str]:
-    yield from dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+def _names_from_outside(node: ast.stmt) -> Iterator[str]:
+    """What it looks up where it stands, in its body too; a local name may be that of anything else there."""
+    waiting = [compile(ast.Module([node], []), "", "exec")]
+    for code in waiting:
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        for step in dis.get_instructions(code):
+            if step.opname in LOOKUPS and step.argval != "__name__":  # of which a class takes note
+                yield step.argval
 
 
 def _import_of(name: str, value: Any, user: FunctionType) -> str:
@@ -335,9 +347,9 @@ def _import_of(name: str, value: Any, user: FunctionType) -> str:
             if parent and last == name
             else f"import {value.__name__} as {name}"
         )
-    there = getattr(value, "__name__", name)
-    public = (m for m in (torch, torch.nn, torch.nn.functional) if getattr(m, there, None) is value)
+    there = getattr(value, "__name__", None)  # a tensor has none: no module gives it
+    public = (m for m in (torch, torch.nn, torch.nn.functional) if vars(m).get(there) is value)
     module = next((m.__name__ for m in public), getattr(value, "__module__", None))
-    if not isinstance(module, str) or module == user.__module__ or isinstance(value, CONSTANTS):
+    if not isinstance(there, str) or not isinstance(module, str) or module == user.__module__:
         return ""
     return f"from {module} import {there}" + ("" if there == name else f" as {name}")

@@ -6,6 +6,7 @@ import torch
 from lib.exercises.departures import first_departure
 from lib.exercises.finish import (
     LINES,
+    apart_in_transformers,
     encoder_weights,
     leaks_nothing,
     linha_de_chegada,
@@ -104,7 +105,7 @@ DEFECTS = {
         "self.W_O(juntas), pesos",
         "juntas, pesos",
         "bloco 1, soma residual da atenção",
-        "",
+        "não passa por W_O",
     ),
     "bias never made": (
         "self.W_V, self.W_O = nn.Linear(d, d), nn.Linear(d, d)",
@@ -116,13 +117,75 @@ DEFECTS = {
         "(separar_cabecas(W(x), self.h) for",
         "(separar_cabecas(x @ W.weight.T, self.h) for",
         ATTENTION,
-        "",
+        "na projeção W_Q, falta somar o viés",
+    ),
+    "weights transposed": (
+        "(separar_cabecas(W(x), self.h) for",
+        "(separar_cabecas(x @ W.weight + W.bias, self.h) for",
+        ATTENTION,
+        "em W_Q e em W_K, a matriz está transposta",
+    ),
+    "keys are queries": (
+        "(self.W_Q, self.W_K, self.W_V)",
+        "(self.W_Q, self.W_Q, self.W_V)",
+        ATTENTION,
+        "as chaves são as consultas",
+    ),
+    "values are keys": (
+        "(self.W_Q, self.W_K, self.W_V)",
+        "(self.W_Q, self.W_K, self.W_K)",
+        "bloco 1, junção das cabeças",
+        "os valores são as chaves",
+    ),
+    "values without their projection": (
+        "atencao(q, k, v, mascara)  #",
+        "atencao(q, k, separar_cabecas(x, self.h), mascara)  #",
+        "bloco 1, junção das cabeças",
+        "os valores são a própria entrada",
+    ),
+    "mask with the other sign": (
+        "s.masked_fill(~mascara, -math.inf)",
+        "s + 1e9 * ~mascara",
+        ATTENTION,
+        "com o sinal trocado",
+    ),
+    "mask added as it is": ("s.masked_fill(~mascara, -math.inf)", "s + mascara", ATTENTION, "zeros e uns"),
+    "heads joined backwards": (
+        "saida.transpose(1, 2).flatten(2)",
+        "saida.flip(1).transpose(1, 2).flatten(2)",
+        "bloco 1, junção das cabeças",
+        "da última para a primeira",
+    ),
+    "norm along the sentence": (
+        "return self.norm(x)  #",
+        "x = (x - x.mean(1, True)) / (x.var(1, correction=0, keepdim=True) + 1e-12).sqrt()\n"
+        "        return x * self.norm.weight + self.norm.bias  #",
+        "embeddings, o que sai",
+        "na normalização, a média corre pelas posições",
+    ),
+    "eps of a norm called by its function": (
+        "self.norm_1(x + atendido)",
+        "nn.functional.layer_norm(x + atendido, x.shape[-1:], self.norm_1.weight, self.norm_1.bias)",
+        "bloco 1, entrada do feed-forward",
+        "na primeira normalização, o eps é 1e-05",
+    ),
+    "residual of the whole block": (
+        "x = self.norm_1(x + atendido)\n        interno = nn.functional.gelu(self.W_1(x))",
+        "y = self.norm_1(x + atendido)\n        interno = nn.functional.gelu(self.W_1(y))",
+        "bloco 1, soma residual do feed-forward",
+        "o que entrou no bloco",
+    ),
+    "dropout left on": (
+        "self.norm_1(x + atendido)",
+        "self.norm_1(x + nn.functional.dropout(atendido, 0.1))",
+        "bloco 1, soma residual da atenção",
+        "há um dropout ligado?",
     ),
     "bias of the feed-forward": (
         "self.W_2(interno)",
         "(interno @ self.W_2.weight.T)",
         "bloco 1, soma residual do feed-forward",
-        "",
+        "na projeção W_2, falta somar o viés",
     ),
     "no residual": (
         "self.norm_1(x + atendido)",
@@ -171,7 +234,12 @@ DEFECTS = {
     ),
     "blocks backwards": ("for bloco in self.blocks:", "for bloco in self.blocks[::-1]:", "bloco 1", ""),
     "one block for all": ("bloco(estados[-1]", "self.blocks[0](estados[-1]", "bloco 2", ""),
-    "all from the embeddings": ("bloco(estados[-1]", "bloco(estados[0]", "bloco 2, entrada da atenção", ""),
+    "all from the embeddings": (
+        "bloco(estados[-1]",
+        "bloco(estados[0]",
+        "bloco 2, entrada da atenção",
+        "dos embeddings",
+    ),
 }
 UNBIASED = """
 
@@ -215,6 +283,11 @@ def test_a_norm_of_ones_own_with_the_other_variance_is_named(real):
         + UNBIASED
     )
     assert "bloco 1, segunda normalização: a variância divide por d - 1" in str(departure(text, real))
+
+
+def test_states_or_maps_that_are_missing_are_counted():
+    text = course_file().replace("return estados, mapas", "return estados[1:], mapas")
+    assert line(text, 3).told[0] == "O codificador devolve 6 estados e 6 mapas."
 
 
 def test_a_later_layer_is_named_too(real):
@@ -298,6 +371,12 @@ def test_training_tells_a_defect_from_a_right_file(chapter, old, new, told):
     assert old in text
     result = line(text.replace(old, new), chapter)
     assert result.passed == (told == "") and any(told in row for row in result.told), result
+
+
+def test_what_is_saved_of_the_students_model_is_the_same_in_transformers():
+    text = course_file()
+    assert apart_in_transformers(loaded(text)) < 1e-10
+    assert apart_in_transformers(loaded(text.replace("return self.norm(x)  #", "return x  #"))) > 1e-3
 
 
 def test_counting_words_is_what_it_says():

@@ -91,6 +91,30 @@ def test_an_accepted_answer_is_kept_with_what_it_needs(file):
     assert loaded(text).softmax_estavel(loaded(text).torch.zeros(1, 4)).tolist() == [[0.25] * 4]
 
 
+def test_a_local_name_is_not_the_variable_of_the_notebook_that_is_called_so(file):
+    cell = """\
+import math
+import torch
+from torch import Tensor
+
+i = x = torch.randn(3)
+n, _linhas = 7, {1: 2}
+NADA = -math.inf
+
+
+def mascara_causal(n: int) -> Tensor:
+    i = torch.arange(n)
+    linhas = [x for x in i.tolist() if x > NADA]
+    return torch.tensor(linhas, dtype=torch.long)[:, None] >= i
+"""
+    assert "Guardada" in kept("causal_mask", cell, file)
+    text = file.read_text(encoding="utf-8")
+    assert 'NADA = float("-inf")\n' in text and "from torch import Tensor\n" in text
+    assert {*definitions(text)} == {"NADA", *definitions(course_file())}
+    told = kept("causal_mask", cell.replace(">= i", ">= x"), file, replace=True)
+    assert "usa x, que só existe no seu notebook" in told and file.read_text(encoding="utf-8") == text
+
+
 def test_a_piece_of_two_parts_is_hers_when_both_are(file):
     assert "0 de 12" in (told := kept("causal_mask", MASK, file)) and "falta mascara_do_lote" in told
     assert "1 de 12 peças suas." in kept("batch_mask", IMPORTS + another(named("batch_mask")), file)

@@ -81,6 +81,10 @@ def _moved(x, rows):
     return other
 
 
+def _longer(x, j):
+    return x * (1 + (torch.arange(len(x)) == j))[:, None]
+
+
 def _same(a, b):
     return torch.allclose(a, b, atol=1e-6)
 
@@ -114,6 +118,7 @@ WRONG = {
         ("laco", functools.partial(_loops)),
         ("laco", functools.lru_cache(_loops)),
         ("laco", _Loops()),
+        ("forma", lambda n: _causal(512)[:n, :n]),  # a buffer of BERT's
         ("forma", lambda n: _causal(n).squeeze()),
         ("forma", lambda n: _causal(n) if n else torch.ones(1, 1).bool()),
     ],
@@ -143,6 +148,9 @@ WRONG = {
         ("instavel", lambda s: _shifted(s, s.mean(-1, keepdim=True))),
         ("instavel", lambda s: _shifted(s, s.amin(-1, keepdim=True))),
         ("nan", lambda s: _shifted(s, 1000.0)),
+        ("instavel", lambda s: _shifted(s.double(), 0.0)),  # twice the digits only move where it breaks
+        ("instavel", lambda s: _shifted(s.double(), s.double().mean(-1, keepdim=True))),
+        ("pronta", lambda s: torch._safe_softmax(s, -1)),
         ("maximo_global", lambda s: _shifted(s, s.amax((-2, -1), keepdim=True) if s.dim() > 1 else s.max())),
         ("pronta", torch.nn.Softmax(-1)),
         ("pronta", lambda s: F.softmin(-s, dim=-1)),
@@ -166,6 +174,7 @@ WRONG = {
         ("valor", lambda c, n: _causal(n) & _real(c.sort().values, n)[:, None]),
         ("forma", lambda c, n: torch.ones(3, 3).tril().bool() & _real(c, 3)[:, None]),
         ("forma", lambda c, n: _causal(n)),
+        ("excecao", lambda c, n: _causal(128)[:n, :n] & _real(c, n)[:, None]),
         ("forma", lambda c, n: (_causal(n) & _real(c, n)[:, None])[:, None]),
         ("dtype", lambda c, n: torch.ones(n, n).tril() * _real(c, n)[:, None]),
         ("forma", lambda c, n: (_causal(n) & _real(c, n)[:, None]).squeeze(0)),
@@ -200,6 +209,10 @@ WRONG = {
         ("valor", _with(lambda q, k, m: _masked(_dot(q, k) / 2, m))),  # the scale of one size
         ("forma", _with(lambda q, k, m: _masked(_scaled(q, k), m).squeeze(0))),
         ("finito", _with(lambda q, k, m: _masked(_scaled(q, k), m, -1000.0))),
+        (
+            "excecao",
+            _with(lambda q, k, m: _masked(_scaled(q, k), m[..., range(q.shape[-2]), :])),
+        ),  # one row of the mask for all
         ("so_os_pesos", lambda q, k, v, m: _masked(_scaled(q, k), m)),
         ("trocado", lambda q, k, v, m: (a := _masked(_scaled(q, k), m), a @ v)),
         ("com_chaves", lambda q, k, v, m: ((a := _masked(_scaled(q, k), m)) @ k, a)),
@@ -222,6 +235,7 @@ WRONG = {
         ("nan", lambda s, c: _hide_columns(s, c) + 0 * _hide(s, ~_real(c, s.shape[-1])[:, :, None])),
         ("valor", lambda s, c: _hide(s, ~_real(c, s.shape[-1])[:1, None].expand_as(s))),  # the first for all
         ("valor", lambda s, c: s.masked_fill(~_real(c, s.shape[-1])[:, None], -1.0).softmax(-1)),
+        ("valor", lambda s, c: s.masked_fill(~_real(c, s.shape[-1])[:, None], -30.0).softmax(-1)),
         (
             "altera_entrada",
             lambda s, c: s.masked_fill_(~_real(c, s.shape[-1])[:, None], -math.inf).softmax(-1),
@@ -237,6 +251,15 @@ WRONG = {
         ("sempre_sim", lambda m, x: not _same(m(torch.rand_like(x)), m(x))),
         ("sempre_nao", lambda m, x: False),
         ("sempre_nao", lambda m, x: not _same(m(x), m(x.clone()))),
+        (
+            "so_a_seguinte",
+            lambda m, x: any(not _same(m(_moved(x, [j]))[j - 1], m(x)[j - 1]) for j in range(1, len(x))),
+        ),
+        (
+            "multiplica",
+            lambda m, x: any(not _same(m(_longer(x, j))[:j], m(x)[:j]) for j in range(1, len(x))),
+        ),
+        ("excecao", lambda m, x: not _same(m(x + torch.arange(4)), m(x))),  # only vectors of four
         ("tipo", lambda m, x: "sim"),
         ("altera_entrada", lambda m, x: bool(x.add_(1).sum() > 0)),
     ],

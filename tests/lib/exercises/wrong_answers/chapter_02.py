@@ -27,6 +27,12 @@ def _quota(ids, special, rate, g):
     return order.argsort(-1).argsort(-1) < quota
 
 
+def _quota_of_the_batch(ids, special, rate, g):
+    places = (~torch.isin(ids, special)).flatten().nonzero()[:, 0]
+    chosen = places[torch.randperm(len(places), generator=g)[: round(rate * len(places))]]
+    return torch.isin(torch.arange(ids.numel()), chosen).view_as(ids)
+
+
 def _in_pairs(ids, rate, g):
     return _draw(ids[:, ::2], rate, g).repeat_interleave(2, -1)[:, : ids.shape[1]]
 
@@ -73,6 +79,12 @@ def _same_in_all_rows(ids, chosen, mask_id, words, g):
     return torch.where(chosen, torch.where(u < 0.8, mask_id, torch.where(u < 0.9, drawn, ids)), ids)
 
 
+def _kept_in_whole_sentences(ids, chosen, mask_id, words, g):
+    u, v = torch.rand(ids.shape, generator=g), torch.rand(len(ids), 1, generator=g)
+    drawn = words[torch.randint(len(words), ids.shape, generator=g)]
+    return torch.where(chosen, torch.where(u < 0.8, mask_id, torch.where(v < 0.5, drawn, ids)), ids)
+
+
 def _framed(sentences, vocabulary, *, between=True, every=False):
     ids, segments = [], []
     for i, sentence in enumerate(sentences):
@@ -114,6 +126,11 @@ def _head(forward):
     return CabecaMLM
 
 
+def _wide_norm(norm, x):
+    """With the eps that torch takes if none is given."""
+    return F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias)
+
+
 def _kept(box, n, least=0.095):
     ids = torch.full((n,), 5)
     seen = box(ids, torch.ones(n, dtype=torch.bool), 4, torch.arange(6, 99), torch.Generator())
@@ -148,6 +165,7 @@ WRONG = {
         ("taxa", lambda ids, s, r, g: _select(ids, s, r**2, g)),
         ("taxa", lambda ids, s, r, g: _select(ids, s, 2 * r, g)),
         ("dependentes", _quota),
+        ("dependentes", _quota_of_the_batch),
         ("dependentes", lambda ids, s, r, g: _draw(ids[:, :1], r, g) & ~torch.isin(ids, s)),  # one a sentence
         ("dependentes", lambda ids, s, r, g: (torch.rand(99, generator=g) < r)[ids] & ~torch.isin(ids, s)),
         ("uma_por_lote", lambda ids, s, r, g: _draw(ids[0], r, g) & ~torch.isin(ids, s)),
@@ -165,6 +183,7 @@ WRONG = {
     "corrupt": [
         ("oitenta_e_um", _two_draws),
         ("oitenta_e_um", _corrupt((0.81, 0.09))),
+        ("uma_decisao", _kept_in_whole_sentences),
         ("so_mask", _corrupt((1.0, 0.0))),
         ("so_mask", lambda ids, c, mask_id, w, g: ids.masked_fill(c, mask_id)),
         ("ninguem_fica", _corrupt((0.8, 0.2))),
@@ -237,6 +256,7 @@ WRONG = {
         ("tanh", _head(lambda m, h, E: m.norm(F.gelu(m.W(h), approximate="tanh")) @ E.T + m.bias)),
         ("relu", _head(lambda m, h, E: m.norm(m.W(h).relu()) @ E.T + m.bias)),
         ("sem_norma", _head(lambda m, h, E: F.gelu(m.W(h)) @ E.T + m.bias)),
+        ("valor", _head(lambda m, h, E: _wide_norm(m.norm, F.gelu(m.W(h))) @ E.T + m.bias)),
         ("norma_antes", _head(lambda m, h, E: F.gelu(m.norm(m.W(h))) @ E.T + m.bias)),
         ("sem_vies", _head(lambda m, h, E: m.norm(F.gelu(m.W(h))) @ E.T)),
         ("probabilidades", _head(lambda m, h, E: (m.norm(F.gelu(m.W(h))) @ E.T + m.bias).softmax(-1))),

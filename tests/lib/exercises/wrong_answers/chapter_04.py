@@ -76,6 +76,12 @@ def _loops(**options):
     return lambda m, f, b, r: _loop(m, f, b, r, **options)
 
 
+def _as_of_a_module(model, loss, batches, rate):
+    """What else a module can do: it is told to train, and its gradients are zeroed."""
+    model.train().zero_grad()
+    return _loop(model, loss, batches, rate)
+
+
 def _means(x, r, n, weight=lambda real: 1.0):
     parts = [*zip(x.split(n), r.split(n), strict=True)]
     weights = [weight(real) for _, real in parts]
@@ -114,6 +120,7 @@ WRONG = {
         ("todas_as_posicoes", lambda u, y: F.cross_entropy(u, y, reduction="none").mean()),
         ("soma", lambda u, y: F.cross_entropy(u, y, reduction="sum")),
         ("sinal", lambda u, y: _right(u, y).log().mean()),
+        ("zero_na_probabilidade", lambda u, y: -_right(u.double(), y).log().mean()),
         ("bits", lambda u, y: -_right(u, y).log2().mean()),
         ("log_da_media", lambda u, y: -_right(u, y).mean().log()),
         ("sem_log", lambda u, y: _right(u, y).mean()),
@@ -149,6 +156,7 @@ WRONG = {
     "loss_gradient": [
         ("sinal", lambda u, t: _minus_one(u, t, -1.0)),
         ("so_softmax", lambda u, t: u.softmax(-1)),
+        ("instavel", lambda u, t: (e := u.double().exp()) / e.sum() - _one_hot(u, t)),
         ("so_na_certa", lambda u, t: (u.softmax(-1) - 1) * (torch.arange(len(u)) == t)),
         ("zero_na_certa", lambda u, t: u.softmax(-1).index_fill(0, torch.tensor([t]), 0.0)),
         ("nas_probabilidades", lambda u, t: -(torch.arange(len(u)) == t).to(u.dtype) / u.softmax(-1)),
@@ -211,6 +219,7 @@ WRONG = {
         ("um_atrasado", _loops(order="szb")),
         ("taxa_constante", _loops(falls=False)),
         ("sgd", _loops(kind=torch.optim.SGD)),
+        ("guarda_o_grafo", _loops(told=lambda value: value)),
         ("depois_do_passo", _loops(after=True)),
         ("so_a_ultima", lambda m, f, b, r: _loop(m, f, b, r)[-1]),
         ("valor", _loops(kind=torch.optim.Adam)),
@@ -271,7 +280,7 @@ RIGHT = {
         lambda p, q: sum(a * (a / b).log() for a, b in zip(p, q, strict=True) if a > 0),
         lambda p, q: (torch.xlogy(p, p) - torch.xlogy(p, q)).sum(),
     ],
-    "training_loop": [_loops(), _loops(order="bsz"), _loops(told=torch.Tensor.detach)],
+    "training_loop": [_loops(), _loops(order="bsz"), _loops(told=torch.Tensor.detach), _as_of_a_module],
     "first_loss": [math.log(1000), 6.91, 6.9078],
     "mean_of_means_defect": [
         lambda x, r, n: x[r].mean(),

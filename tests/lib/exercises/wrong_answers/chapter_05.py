@@ -21,6 +21,12 @@ def _aligned(words, labels, *, special=-100, inside=-100, skip=False):
     return out
 
 
+def _in_turn(words, labels):
+    """The next label whenever a word begins, whichever it is."""
+    rest = iter(labels)
+    return [-100 if w is None or w in words[:i] else next(rest) for i, w in enumerate(words)]
+
+
 def _nearest(vectors, i, similarity):
     scores = [-math.inf if j == i else float(similarity(vectors[i], v)) for j, v in enumerate(vectors)]
     return scores.index(max(scores))
@@ -62,6 +68,8 @@ def _ppl(
         masked = masked if hide == "pile" else ids.clone()
         if hide in ("one", "pile"):
             masked[i] = mask_id
+        elif hide == "later":
+            masked[i], masked[i + 2 :] = mask_id, mask_id
         elif hide == "all":
             masked[counted] = mask_id
         losses.append(F.cross_entropy(model(masked)[i + shift][None], ids[i][None]))
@@ -101,6 +109,7 @@ WRONG = {
         ("sem_especiais", lambda w, y: _aligned(w, y, skip=True)),
         ("palavra_zero", lambda w, y: _aligned([x or None for x in w], y)),
         ("por_palavra", lambda w, y: list(y)),
+        ("valor", _in_turn),
         ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
         ("excecao", lambda w, y: [y[x] for x in w]),
         ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1)),
@@ -204,6 +213,7 @@ WRONG = {
         ("sem_mascarar", _wrong(hide="none")),
         ("todas_de_uma_vez", _wrong(hide="all")),
         ("acumula", _wrong(hide="pile")),
+        ("valor", _wrong(hide="later")),
         ("com_especiais", _wrong(every=True)),
         ("posicao_errada", _wrong(shift=-1)),
         ("soma", _wrong(finish=lambda x, n: x.sum().exp())),
