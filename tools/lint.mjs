@@ -17,7 +17,7 @@ const words = (text) => text.trim().split(/\s+/);
 const names = (text) => Object.fromEntries(words(text).map((name) => [name, "readonly"]));
 
 const BROWSER = names(`
-  AbortController MutationObserver ResizeObserver TextDecoder URL atob clearTimeout console document
+  AbortController Event MutationObserver ResizeObserver TextDecoder URL atob clearTimeout console document
   sessionStorage setTimeout window
 `);
 const PAGE = {

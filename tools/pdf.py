@@ -36,16 +36,19 @@ STYLE = """
 #pst-back-to-top, .copybtn, .headerlink { display: none !important }
 .bd-main, .bd-content, .bd-article-container, .bd-article, .bd-container, .bd-container__inner
   { display: block !important; max-width: none !important; padding: 0 !important; margin: 0 !important }
-figure, table, pre, .cell_output, .admonition, .proof, .widget-subarea, svg, img { break-inside: avoid }
+figure, table, pre, .cell_output, .admonition, .proof, .widget-subarea, .cw-still, svg, img
+  { break-inside: avoid }
 h1, h2, h3, h4, summary { break-after: avoid }
 pre { white-space: pre-wrap !important; overflow-wrap: anywhere }
-.widget-subarea::after { content: "Figura interativa na página do livro"; display: block; font-size: .7rem }
+:is(.widget-subarea, .cw-still)::after
+  { content: "Figura interativa na página do livro"; display: block; font-size: .7rem }
 """
 DRAWN = """() => document.readyState === "complete" && document.fonts.status === "loaded" &&
   !Number(document.documentElement.dataset.drawings) &&
   [...document.querySelectorAll("pre.mermaid")].every(diagram => diagram.querySelector("svg")) &&
   [...document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]')].every(
-    place => place.previousElementSibling?.querySelector(".lm-Widget")?.childElementCount)"""
+    place => place.previousElementSibling?.matches(".cw-still") ||
+      place.previousElementSibling?.querySelector(".lm-Widget")?.childElementCount)"""
 # Hints and solutions are opened: nobody can open them on paper. A link to another page would lead to this
 # machine.
 ON_PAPER = """() => {

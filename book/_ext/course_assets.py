@@ -18,6 +18,7 @@ from sphinx.errors import ExtensionError
 from sphinxcontrib.mermaid import mermaid
 
 STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
 # What the theme loads before the sheets of extensions (its webpack-macros.html), and behind the page.
 THEME_SHEETS = ["styles/theme.css", "styles/pydata-sphinx-theme.css"]
 THEME_SCRIPT = "scripts/pydata-sphinx-theme.js"
@@ -29,6 +30,18 @@ WORKING = ("course.js", "search.js", "mermaid-draw.js", "vendor/bundles/widgets.
 # The class that the script of menus gives: it names hundreds that it never gives.
 GIVEN = "show"
 SUMMARY = 155  # characters of a page's description, which search engines show
+
+
+def show_first_states(app: Sphinx, doctree: nodes.document) -> None:
+    """A widget that gives its first state as HTML is preceded by it: of the two, one would be shown."""
+    for bundle in doctree.findall(nodes.container):
+        if bundle.get("nb_element") != "mime_bundle":
+            continue
+        by_type = {shown["mime_type"]: shown for shown in bundle.children}
+        if VIEW in by_type and "text/html" in by_type:
+            still = by_type["text/html"][0]
+            still["classes"] = []  # with any, it would stand in a box of its own
+            by_type[VIEW].insert(0, still)
 
 
 def order_assets(app: Sphinx, pagename, templatename, context, doctree) -> None:
@@ -123,6 +136,7 @@ def sized(tag: str, folder: Path) -> str:
 
 def setup(app: Sphinx) -> None:
     app.add_js_file(THEME_SCRIPT)
+    app.connect("doctree-read", show_first_states)
     app.connect("html-page-context", order_assets, priority=900)  # when all have added theirs
     app.connect(
         "build-finished", finish_files, priority=600

@@ -21,7 +21,7 @@
       ),
     );
 
-  /** Fetch scripts when a place comes near the screen, or all are to be printed. */
+  /** Fetch scripts when a place comes near the screen, or all are to be printed; or when told to. */
   function fetchNear(places, addresses) {
     const wanted = new AbortController();
     const fetchOnce = () => {
@@ -37,10 +37,40 @@
     watch(ON_SCREEN);
     window.addEventListener("scroll", () => watch(NEAR), { once: true, signal: wanted.signal });
     window.addEventListener("beforeprint", fetchOnce, { signal: wanted.signal });
+    return fetchOnce;
   }
 
-  const widgets = document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]');
-  if (later.widgets) fetchNear(new Set([...widgets].map((view) => view.parentElement)), later.widgets);
+  // A widget whose first state stands in the page needs its code when it is touched, or was used before.
+  const TOUCHES = ["pointerover", "pointerdown", "focusin"];
+  const wasUsed = () => {
+    try {
+      return Object.keys(sessionStorage).some((key) => key.includes(` ${window.location.pathname} `));
+    } catch {
+      return false; // a page that may keep nothing
+    }
+  };
+
+  function fetchWidgets(addresses) {
+    const views = document.querySelectorAll('script[type="application/vnd.jupyter.widget-view+json"]');
+    const places = new Set([...views].map((view) => view.parentElement));
+    const stills = document.querySelectorAll(".cw-still");
+    if (!wasUsed()) for (const still of stills) places.delete(still.parentElement);
+    const fetchOnce = fetchNear(places, addresses);
+    for (const still of stills) {
+      for (const touch of TOUCHES) still.addEventListener(touch, fetchOnce);
+      // What is asked of it before the code is there is done then (widgets.js).
+      for (const [type, kinds] of [
+        ["click", "button, summary"],
+        ["input", "input, select"],
+      ]) {
+        still.addEventListener(type, ({ target }) => {
+          /** @type {Element} */ (target).closest(kinds)?.setAttribute("data-touched", type);
+        });
+      }
+    }
+  }
+
+  if (later.widgets) fetchWidgets(later.widgets);
   if (later.diagrams) fetchNear(document.querySelectorAll("pre.mermaid"), later.diagrams);
 
   let menus;

@@ -67,6 +67,17 @@ class CourseWidget(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dados sha256={fingerprint(self.get_state())})"
 
+    def still(self) -> str:
+        """The first state as HTML, for pages whose scripts have not come; nothing if the widget has none."""
+        return ""
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        data, metadata = super()._repr_mimebundle_(**options)
+        if still := self.still():
+            style = f"<style>{self._css}</style>"
+            data["text/html"] = f'<div class="cw-still">{style}{still}</div>'
+        return data, metadata
+
 
 class Panel(ipywidgets.VBox):
     """The frame of a widget: title, instruction, controls. It reads as that widget in text outputs."""

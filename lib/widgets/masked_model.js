@@ -4,8 +4,9 @@ import { softmax } from "./base.js";
 import { bytesOf, dot, half } from "./arrays.js";
 import { Grammar, MASK_ID } from "./posterior.js";
 
-const MASK = "[MASK]";
+export const MASK = "[MASK]";
 const [CLS_ID, SEP_ID] = [2, 3];
+const HIDE = "Clique em uma palavra para escondê-la.";
 export const WORD = /[^ \t\n\r\u00a0\u3000.,;:!?…]+/g;
 
 const READERS = {
@@ -133,9 +134,11 @@ export class MaskedModel {
     const unknown = words.filter((_, i) => ids[i] === undefined);
     const known = this.words.length - this.specials;
     if (unknown.length)
-      return { refused: `O modelo só conhece ${known} palavras; estas não: ${unknown.join(" ")}.`, unknown };
-    if (!ids.includes(MASK_ID))
-      return { refused: `Falta a lacuna: escreva ${MASK} no lugar de uma palavra.` };
+      return {
+        refused: `O modelo só conhece ${known} palavras; estas não: ${unknown.join(" ")}. ${HIDE}`,
+        unknown,
+      };
+    if (!ids.includes(MASK_ID)) return { refused: `A frase está completa. ${HIDE}` };
     return { ids: [CLS_ID, ...ids, SEP_ID] };
   }
 

@@ -1,5 +1,6 @@
 // @ts-check
 // The model in the page: what was in the gap, by the model and by the exact posterior, and where each head looks.
+// Its first state stands in the page before this script does: `page_model.py` writes the same elements.
 import {
   View,
   clamp,
@@ -8,20 +9,22 @@ import {
   formatNumber,
   isBetween,
   isCell,
-  isPlaceIn,
   isText,
   isWhole,
   numbersTable,
   rendererOf,
   textBox,
 } from "./base.js";
-import { MaskedModel, WORD } from "./masked_model.js";
+import { MASK, MaskedModel, WORD } from "./masked_model.js";
 import { WeightGrid, percentage } from "./weights.js";
 
 const ROWS = 8;
 const ALIKE = 3; // letters in common, and words to propose
 const HINTS = 3; // unknown words that hints are given for
-const COLUMNS = ["palavra", "", "modelo, %", "exato, %", "logit"];
+const COLUMNS = ["palavra", "", "modelo, %", "exato, %"];
+const GAP = "____";
+const NEVER =
+  "A gramática do curso nunca produz esta frase: o modelo responde, mas não há resposta exata com que comparar.";
 const SCRIPT = "../../course_model.js"; // from where the script that draws the widgets is
 const PATIENCE_MS = 20000; // a busy kernel may take its time
 
@@ -64,18 +67,17 @@ function askKernel(model, signal) {
 // --- the view
 
 /** What is shown of a gap: its likeliest words, by the model or by the exact posterior, and how far the two are. */
-function summary({ place, logits, model, exact }, words) {
+function summary({ model, exact }, words) {
   const best = model.map((p, i) => Math.max(p, exact?.[i] ?? 0));
   const order = [...best.keys()].sort((a, b) => best[b] - best[a] || a - b).slice(0, ROWS);
   const rows = order.map((id) => ({
     id,
     word: words[id],
-    logit: logits[id],
     model: model[id],
     exact: exact?.[id],
   }));
-  if (!exact) return { place, rows };
-  return { place, rows, entropy: entropy(exact), divergence: divergence(exact, model) };
+  if (!exact) return { rows };
+  return { rows, entropy: entropy(exact), divergence: divergence(exact, model) };
 }
 
 /** The known words with the longest beginning in common with a word, of at least ALIKE letters. */
@@ -91,10 +93,26 @@ function alike(word, known) {
     .slice(0, ALIKE);
 }
 
+// --- the sentence
+
+const isGap = (word) => word.toUpperCase() === MASK;
+const wordsOf = (text) => text.match(WORD) ?? [];
+
+/** The text with another word in the k-th place. */
+function withWord(text, k, word) {
+  let place = 0;
+  return text.replace(WORD, (old) => (place++ === k ? word : old));
+}
+
+/** A list of choices, by their number from 1. */
+const numbered = (name, count) => {
+  const options = Array.from({ length: count }, (_, i) => element("option", { value: i + 1 }, `${i + 1}`));
+  return element("select", { "aria-label": name }, ...options);
+};
+
 class PageModelView extends View {
   static kept = {
     text: isText,
-    example_index: isPlaceIn("examples"),
     gap: isWhole,
     layer: isBetween(1, (model) => model.get("layers")),
     head: isBetween(1, (model) => model.get("heads")),
@@ -102,51 +120,70 @@ class PageModelView extends View {
   };
 
   constructor(model) {
-    super(model, { class: "cw cw-page-model", "data-lm-suppress-shortcuts": "true" });
+    const [title, instruction] = ["title", "instruction"].map((name) => model.get(name));
+    const frame = { class: "cw cw-panel cw-page-model", role: "group", "aria-label": title };
+    super(model, { ...frame, "data-lm-suppress-shortcuts": "true" });
+    this.add(element("p", { class: "cw-title" }, title));
+    this.add(element("p", { class: "cw-instruction" }, instruction));
+    this.sentence = this.add(element("p", { class: "cw-sentence", role: "group", "aria-label": "Frase" }));
+    this.add(this.answer());
     this.input = textBox("Frase com [MASK]");
-    this.add(field("Frase", this.input));
-    this.message = this.add(element("p", { class: "cw-refused", role: "status" }));
-    this.hint = this.add(element("p", { class: "cw-why", role: "status" }));
-    this.progress = this.add(element("p", { class: "cw-why", role: "status" }));
-    this.again = this.add(element("button", { type: "button", hidden: "" }, "Tentar de novo"));
-    this.hide = this.add(
-      element("button", { type: "button", hidden: "" }, "Pôr [MASK] no lugar do que ele não conhece"),
-    );
-    this.results = this.add(element("div", { class: "cw-results", hidden: "" }));
-    this.which = element("select", { "aria-label": "Lacuna" });
-    this.choice = field("Lacuna", this.which);
-    this.body = element("tbody");
-    const table = numbersTable("O que havia na lacuna?", COLUMNS, this.body);
-    this.facts = element("p", { class: "cw-facts", role: "status" });
-    const caption = "Atenção do modelo, em %: a linha olha para a coluna";
-    this.grid = new WeightGrid(this, caption, (cell) => this.set({ cell }));
-    this.results.append(this.choice, table, legend(), this.facts, this.grid.root);
+    this.example = element("select", { "aria-label": "Exemplo" });
+    this.example.append(...model.get("examples").map((text) => element("option", {}, text)));
+    const controls = [field("Exemplo", this.example), field("Outra frase", this.input)];
+    this.add(element("div", { class: "cw-write" }, ...controls));
     this.list = element("p", { tabindex: 0, class: "cw-known" });
     this.words = element("details", {}, element("summary", {}, "Que palavras o modelo conhece?"), this.list);
     this.add(this.words);
+    this.add(this.inside());
     this.draw();
+  }
+
+  /** What is said of the sentence: in words, in bars, or why it cannot be. */
+  answer() {
+    this.message = element("p", { class: "cw-refused", role: "status" });
+    this.hint = element("p", { class: "cw-why", role: "status" });
+    this.again = element("button", { type: "button", hidden: "" }, "Tentar de novo");
+    this.said = element("p", { class: "cw-said", role: "status" });
+    this.body = element("tbody");
+    const table = numbersTable("O que havia na lacuna?", COLUMNS, this.body);
+    this.results = element("div", { class: "cw-results" }, this.said, table, legend());
+    const trouble = element("div", { class: "cw-trouble" }, this.message, this.hint, this.again);
+    return element("div", { class: "cw-answer" }, this.results, trouble);
+  }
+
+  /** What only some ask for: how far the model is from the exact answer, and where each head looks. */
+  inside() {
+    this.facts = element("p", { class: "cw-facts" });
+    const choices = { layer: ["Camada", "layers"], head: ["Cabeça", "heads"] };
+    const fields = Object.entries(choices).map(([trait, [name, count]]) => {
+      this[trait] = numbered(name, this.model.get(count));
+      return field(name, this[trait]);
+    });
+    const caption = "Atenção do modelo, em %: a linha olha para a coluna";
+    this.grid = new WeightGrid(this, caption, (cell) => this.set({ cell }));
+    const title = element("summary", {}, "Por dentro do modelo: incerteza e atenção");
+    return element("details", {}, title, this.facts, ...fields, this.grid.root);
   }
 
   /** Ask for the model, once: at the first touch, since whoever only reads does not need it. */
   load() {
-    this.loading ??= this.fetch();
+    if (this.loading) return;
+    this.failed = false;
+    this.loading = this.fetch();
   }
 
   async fetch() {
-    this.again.hidden = true;
-    this.progress.textContent = `Carregando o modelo (${this.model.get("kilobytes")} kB)…`;
     try {
       this.network = new MaskedModel(await fetchBundle(this.model, this.signal));
     } catch {
       this.loading = undefined;
-      this.again.hidden = false;
-      this.progress.textContent =
-        "O modelo não chegou. No JupyterLab, execute a célula deste widget e tente de novo.";
+      this.failed = true;
+      this.draw();
       return;
     }
     this.known = this.network.words.slice(this.network.specials);
     this.list.textContent = this.known.toSorted((a, b) => a.localeCompare(b, "pt-BR")).join(", ");
-    this.progress.textContent = "";
     this.root.dataset.ready = "";
     this.draw();
   }
@@ -161,33 +198,56 @@ class PageModelView extends View {
   draw() {
     const text = this.model.get("text");
     if (this.input.value !== text) this.input.value = text;
+    this.example.selectedIndex = this.model.get("examples").indexOf(text);
+    for (const trait of ["layer", "head"]) this[trait].value = String(this.model.get(trait));
     if (this.shown?.text !== text || this.readBy !== this.network) {
       const shown = this.read(text);
-      if (!shown) return this.load();
-      this.shown = { ...shown, text };
+      this.shown = shown && { ...shown, text };
       this.readBy = this.network;
     }
-    const { refused, gaps, tokens } = this.shown;
-    this.message.textContent = refused ?? "";
+    this.drawSentence(text);
+    const { refused = this.waiting(), gaps, tokens } = this.shown ?? {};
+    this.message.textContent = refused;
     this.hint.textContent = this.hints().join(" ");
-    this.hide.hidden = !this.shown.unknown;
-    this.results.hidden = Boolean(refused);
-    if (refused) return;
-    const k = clamp(this.model.get("gap"), gaps.length - 1);
-    this.choice.hidden = gaps.length < 2;
-    const options = gaps.map(({ place }, i) =>
-      element("option", { value: i }, `${i + 1}ª, na posição ${place}`),
-    );
-    this.which.replaceChildren(...options);
-    this.which.value = String(k);
-    this.drawWords(gaps[k]);
+    this.again.hidden = !this.failed;
+    this.results.hidden = !gaps;
+    if (!gaps) return this.shown || this.failed || this.load();
+    this.drawWords(gaps[clamp(this.model.get("gap"), gaps.length - 1)]);
     if (this.tokens !== tokens) this.grid.build((this.tokens = tokens));
     this.drawAttention();
   }
 
+  /** What to say while the model is not there: nothing, if it is not needed yet. */
+  waiting() {
+    if (this.failed)
+      return "O modelo não chegou. No JupyterLab, execute a célula deste widget e tente de novo.";
+    return this.shown ? "" : `Carregando o modelo (${this.model.get("kilobytes")} kB)…`;
+  }
+
+  /** Each word is a button; those of a sentence of the same length stay, and the focus with them. */
+  drawSentence(text) {
+    const all = wordsOf(text);
+    const [words, between] = all.length > this.model.get("longest") ? [[], []] : [all, text.split(WORD)];
+    if (this.places?.length !== words.length) {
+      this.places = words.map(() => element("button", { type: "button" }));
+      this.between = between.map(() => document.createTextNode(""));
+      this.sentence.replaceChildren(...this.between.flatMap((part, k) => [part, this.places[k] ?? ""]));
+    }
+    between.forEach((part, k) => (this.between[k].data = part));
+    const chosen = clamp(this.model.get("gap"), words.filter(isGap).length - 1);
+    let gap = 0;
+    words.forEach((word, k) => {
+      const place = this.places[k];
+      place.className = isGap(word) ? "cw-gap" : this.shown?.unknown?.includes(word) ? "cw-unknown" : "";
+      place.textContent = isGap(word) ? GAP : word;
+      place.ariaLabel = isGap(word) ? `lacuna ${gap + 1}` : null;
+      place.ariaPressed = isGap(word) ? String(gap++ === chosen) : null;
+    });
+  }
+
   /** For each unknown word, the known ones that begin like it; the list of all of them is opened. */
   hints() {
-    const { unknown = [] } = this.shown;
+    const unknown = this.shown?.unknown ?? [];
     if (unknown.length) this.words.open = true;
     return unknown.slice(0, HINTS).flatMap((word) => {
       const near = alike(word.toLowerCase(), this.known);
@@ -202,21 +262,21 @@ class PageModelView extends View {
       span.style.setProperty("--cw-weight", p);
       return span;
     };
-    const lines = rows.map(({ id, word, logit, model, exact }) => {
+    const lines = rows.map(({ id, word, model, exact }) => {
       const bars = element("td", { class: "cw-bars", "aria-hidden": "true" }, bar("by-model", model));
       if (typeof exact === "number") bars.append(bar("by-grammar", exact));
-      const name = element("th", { scope: "row" }, word);
-      const z = element("td", {}, formatNumber(logit, 3));
-      return element("tr", { "data-word": id }, name, bars, share(model), share(exact), z);
+      const name = element("th", { scope: "row" }, element("button", { type: "button" }, word));
+      return element("tr", { "data-word": id }, name, bars, share(model), share(exact));
     });
     this.body.replaceChildren(...lines);
     const longest = Math.max(...rows.map(({ model, exact }) => Math.max(model, exact ?? 0)));
     this.body.style.setProperty("--cw-longest", String(longest));
-    this.facts.textContent =
-      typeof uncertainty === "number"
-        ? `Entropia do posterior exato: ${formatNumber(uncertainty, 3)} nats. ` +
-          `KL(exato ‖ modelo): ${formatNumber(lost, 3)} nats.`
-        : "A gramática do curso nunca produz esta frase: o modelo responde, mas não há posterior exato com que comparar.";
+    const isExact = typeof uncertainty === "number";
+    this.said.textContent = `${likeliest("O modelo", rows, "model")} ${isExact ? likeliest("A resposta exata", rows, "exact") : NEVER}`;
+    this.facts.textContent = isExact
+      ? `Entropia do posterior exato: ${formatNumber(uncertainty, 3)} nats. ` +
+        `KL(exato ‖ modelo): ${formatNumber(lost, 3)} nats.`
+      : "";
   }
 
   drawAttention() {
@@ -224,24 +284,54 @@ class PageModelView extends View {
     const cell = this.model.get("cell").map((k) => clamp(k, tokens.length - 1));
     const head = weights[this.model.get("layer") - 1]?.[this.model.get("head") - 1];
     if (head) this.grid.draw(head, cell);
-    else this.load();
+    else if (!this.failed) this.load();
+  }
+
+  /** Hide the k-th word, or look at the gap that is there. */
+  hide(k) {
+    const words = wordsOf(this.model.get("text"));
+    const gap = words.slice(0, k).filter(isGap).length;
+    this.set({
+      text: isGap(words[k]) ? this.model.get("text") : withWord(this.model.get("text"), k, MASK),
+      gap,
+    });
+  }
+
+  /** Put a word into the gap that is looked at. */
+  fill(word) {
+    const gaps = wordsOf(this.model.get("text")).flatMap((old, k) => (isGap(old) ? [k] : []));
+    const place = gaps[clamp(this.model.get("gap"), gaps.length - 1)];
+    this.places[place].focus();
+    this.set({ text: withWord(this.model.get("text"), place, word), gap: 0 });
   }
 
   listen() {
     for (const touch of ["focusin", "pointerdown"]) this.on(this.root, touch, () => this.load());
-    this.on(this.again, "click", () => this.load());
-    this.on(this.hide, "click", () => {
-      const hidden = (word) => (this.shown.unknown.includes(word) ? "[MASK]" : word);
-      this.set({ text: this.model.get("text").replace(WORD, hidden), gap: 0 });
-      this.input.focus();
+    this.on(this.again, "click", () => {
+      this.load();
+      this.draw();
+    });
+    this.on(this.sentence, "click", ({ target }) => {
+      const k = this.places.indexOf(target.closest("button"));
+      if (k >= 0) this.hide(k);
+    });
+    this.on(this.body, "click", ({ target }) => {
+      const word = target.closest("tr[data-word]")?.querySelector("button").textContent;
+      if (word) this.fill(word);
     });
     this.on(this.input, "input", () => this.set({ text: this.input.value, gap: 0 }));
-    this.on(this.which, "change", () => this.set({ gap: Number(this.which.value) }));
-    this.onChange(["example_index"], () => {
-      this.set({ text: this.model.get("examples")[this.model.get("example_index")], gap: 0 });
-    });
+    this.on(this.example, "change", () => this.set({ text: this.example.value, gap: 0 }));
+    for (const trait of ["layer", "head"]) {
+      this.on(this[trait], "change", () => this.set({ [trait]: Number(this[trait].value) }));
+    }
     this.onChange(["text", "gap", "layer", "head", "cell"], () => this.draw());
   }
+}
+
+/** The likeliest word, in a sentence. */
+function likeliest(who, rows, name) {
+  const { word, [name]: p } = rows.reduce((a, b) => (b[name] > a[name] ? b : a));
+  return `${who}: “${word}”, ${percentage(p)}%.`;
 }
 
 function legend() {

@@ -2,18 +2,19 @@
 
 `page_model` makes the widget, which is small: it carries what the model says of the first sentence. The model
 comes at the first touch, from a script beside the book's pages, or from Python where there is a kernel.
-`shown` is the twin: the same model in torch, and the exact posterior of `lib.corpus` beside it.
+`shown` is the twin: the same model in torch, and the exact posterior of `lib.corpus` beside it; `still`, the
+first state as the script draws it, which a page shows before any script.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from itertools import zip_longest
 
 import torch
 import traitlets
-from ipywidgets import Dropdown
 from torch import Tensor
 
 from lib.attention import Trace
@@ -21,7 +22,7 @@ from lib.corpus import PORTUGUESE, posterior
 from lib.losses import entropy, kl
 from lib.models import page_bundle
 from lib.vocabulary import MASK, SPECIAL_TOKENS
-from lib.widgets.base import CourseWidget, Panel, picker, script_and_style, slider
+from lib.widgets.base import CourseWidget, script_and_style
 
 EXAMPLES = (
     "a goleira sujou a [MASK] nova à noite",
@@ -32,8 +33,14 @@ EXAMPLES = (
 ROWS = 8
 ALIKE = 3  # letters in common, and words to propose
 HINTS = 3  # unknown words that hints are given for
+GAP = "____"
 DECIMALS = 6  # of what a page carries of its first sentence
 MASK_TOKEN = SPECIAL_TOKENS[MASK]
+HIDE = "Clique em uma palavra para escondê-la."
+NEVER = (
+    "A gramática do curso nunca produz esta frase: "
+    "o modelo responde, mas não há resposta exata com que comparar."
+)
 # Written out, since "\\s" is not the same set of characters in Python and in JavaScript.
 WORD = re.compile("[^ \t\n\r\u00a0\u3000.,;:!?…]+")
 
@@ -123,9 +130,11 @@ def read(text: str) -> list[int]:
     ids = [_id(word) for word in words]
     if unknown := [word for word, i in zip(words, ids, strict=True) if i is None]:
         known = len(PORTUGUESE.vocabulary.ordinary_ids)
-        raise Refused(f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}.", unknown)
+        raise Refused(
+            f"O modelo só conhece {known} palavras; estas não: {' '.join(unknown)}. {HIDE}", unknown
+        )
     if MASK not in ids:
-        raise Refused(f"Falta a lacuna: escreva {MASK_TOKEN} no lugar de uma palavra.")
+        raise Refused(f"A frase está completa. {HIDE}")
     return [i for i in ids if i is not None]
 
 
@@ -152,21 +161,21 @@ def _id(word: str) -> int | None:
 class PageModel(CourseWidget):
     """The view: the sentence, the gap that is looked at, the head whose attention is drawn."""
 
-    TITLE = "O modelo na página"
-    INSTRUCTION = (
-        "Troque uma palavra, ou ponha [MASK] em outro lugar, e compare o modelo com a resposta exata."
-    )
+    TITLE = "Que palavra está na lacuna?"
+    INSTRUCTION = "Clique em uma palavra da frase para escondê-la, e em uma da lista para pô-la na lacuna."
     _esm, _css = script_and_style("page_model", "fields")
 
+    title = traitlets.Unicode(TITLE).tag(sync=True)
+    instruction = traitlets.Unicode(INSTRUCTION).tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
     examples = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    example_index = traitlets.Int(0).tag(sync=True)
     gap = traitlets.Int(0).tag(sync=True)
     layer = traitlets.Int(1).tag(sync=True)
     head = traitlets.Int(1).tag(sync=True)
     cell = traitlets.List(traitlets.Int(), [1, 0]).tag(sync=True)
     layers = traitlets.Int().tag(sync=True)
     heads = traitlets.Int().tag(sync=True)
+    longest = traitlets.Int().tag(sync=True)
     kilobytes = traitlets.Int().tag(sync=True)
     opening = traitlets.Dict().tag(sync=True)
 
@@ -179,6 +188,92 @@ class PageModel(CourseWidget):
         if content.get("wanted") == "model":
             self.send({"model": page_bundle.bundle()})
 
+    def still(self) -> str:
+        """The first state as HTML, in the elements that the script makes of it."""
+        options = "".join(f"<option>{escape(text)}</option>" for text in self.examples)
+        write = _field("Exemplo", f'<select aria-label="Exemplo">{options}</select>') + _field(
+            "Outra frase",
+            '<input type="text" aria-label="Frase com [MASK]" spellcheck="false" autocomplete="off" '
+            f'value="{escape(self.text)}">',
+        )
+        answer = _answer(self.opening["gaps"][0]["rows"])
+        folds = ("Que palavras o modelo conhece?", "Por dentro do modelo: incerteza e atenção")
+        return (
+            f'<div class="cw cw-panel cw-page-model" role="group" aria-label="{escape(self.title)}">'
+            f'<p class="cw-title">{escape(self.title)}</p>'
+            f'<p class="cw-instruction">{escape(self.instruction)}</p>'
+            f'<p class="cw-sentence" role="group" aria-label="Frase">{_buttons(self.text)}</p>'
+            f'<div class="cw-answer"><div class="cw-results">{answer}</div></div>'
+            f'<div class="cw-write">{write}</div>'
+            f"{''.join(f'<details><summary>{fold}</summary></details>' for fold in folds)}</div>"
+        )
+
+
+def _field(label: str, control: str) -> str:
+    return f'<div class="cw-field"><span aria-hidden="true">{label}</span>{control}</div>'
+
+
+def _buttons(text: str) -> str:
+    """The sentence, each word a button; of the gaps, the first is looked at."""
+    gaps = 0
+
+    def button(found: re.Match) -> str:
+        nonlocal gaps
+        word = found[0]
+        if word.upper() != MASK_TOKEN:
+            return f'<button type="button">{escape(word)}</button>'
+        gaps += 1
+        pressed = str(gaps == 1).lower()
+        return (
+            f'<button type="button" class="cw-gap" aria-label="lacuna {gaps}" aria-pressed="{pressed}">'
+            f"{GAP}</button>"
+        )
+
+    return WORD.sub(button, text)
+
+
+def _answer(rows: Sequence[dict]) -> str:
+    """What is said of a gap, in words and in bars."""
+    exact = rows[0]["exact"] is not None
+    said = (
+        f"{_best('O modelo', rows, 'model')} {_best('A resposta exata', rows, 'exact') if exact else NEVER}"
+    )
+    columns = [("by-model", "model", "modelo"), ("by-grammar", "exact", "resposta exata")]
+    longest = max(row[name] or 0.0 for row in rows for _, name, _ in columns)
+    body = ""
+    for row in rows:
+        bars = "".join(
+            f'<span class="cw-bar cw-{kind}" style="--cw-weight: {row[name]}"></span>'
+            for kind, name, _ in columns
+            if row[name] is not None
+        )
+        shares = "".join(f"<td>{_percentage(row[name])}</td>" for _, name, _ in columns)
+        body += (
+            f'<tr data-word="{row["id"]}">'
+            f'<th scope="row"><button type="button">{escape(row["word"])}</button></th>'
+            f'<td class="cw-bars" aria-hidden="true">{bars}</td>{shares}</tr>'
+        )
+    key = "".join(
+        f'<li><span class="cw-bar cw-{kind}" aria-hidden="true"></span>{title}</li>'
+        for kind, _, title in columns
+    )
+    return (
+        f'<p class="cw-said" role="status">{escape(said)}</p>'
+        '<table class="cw-numbers"><caption>O que havia na lacuna?</caption><thead><tr>'
+        '<th scope="col">palavra</th><td></td><th scope="col">modelo, %</th><th scope="col">exato, %</th>'
+        "</tr></thead>"
+        f'<tbody style="--cw-longest: {longest}">{body}</tbody></table><ul class="cw-key">{key}</ul>'
+    )
+
+
+def _best(who: str, rows: Sequence[dict], name: str) -> str:
+    row = max(rows, key=lambda row: row[name])
+    return f"{who}: “{row['word']}”, {_percentage(row[name])}%."
+
+
+def _percentage(x: float | None) -> str:
+    return "—" if x is None else f"{100 * x:.1f}".replace(".", ",")
+
 
 def _opening(text: str) -> dict:
     """What is shown of a sentence before the model is there: every gap, and the first of all heads."""
@@ -187,13 +282,13 @@ def _opening(text: str) -> dict:
     return {
         "text": text,
         "tokens": first.tokens,
-        "gaps": [{"place": gap.gaps[k], **_carried(gap)} for k, gap in enumerate(gaps)],
+        "gaps": [_carried(gap) for gap in gaps],
         "weights": [[[[_rounded(w) for w in row] for row in first.weights.tolist()]]],
     }
 
 
 def _carried(gap: Shown) -> dict:
-    columns = {"logit": gap.logits, "model": gap.model, "exact": gap.exact}
+    columns = {"model": gap.model, "exact": gap.exact}
     rows = [
         {"id": i, "word": PORTUGUESE.vocabulary[i]}
         | {name: None if column is None else _rounded(column[i].item()) for name, column in columns.items()}
@@ -206,24 +301,19 @@ def _rounded(x: float | None) -> float | None:
     return None if x is None else round(x, DECIMALS)
 
 
-def page_model(examples: Sequence[str] = EXAMPLES) -> Panel:
+def page_model(examples: Sequence[str] = EXAMPLES) -> PageModel:
     """The course's model on a sentence with [MASK]: the reader's own, or one of the examples."""
     if isinstance(examples, str) or not examples:
         raise ValueError(f"examples must be a sequence of at least one sentence, got {examples!r}")
     for text in examples:
         read(text)
     config = page_bundle.model().encoder.config
-    widget = PageModel(
+    return PageModel(
         text=examples[0],
         examples=list(examples),
         layers=config.layers,
         heads=config.heads,
+        longest=config.positions - 2,
         kilobytes=round(len(page_bundle.script()) / 1000),
         opening=_opening(examples[0]),
     )
-    controls = [
-        picker(Dropdown, widget, "example_index", "Exemplo", examples),
-        slider(widget, "layer", "Camada", 1, config.layers),
-        slider(widget, "head", "Cabeça", 1, config.heads),
-    ]
-    return Panel(widget, controls)

@@ -65,7 +65,7 @@ def test_the_two_hour_track_takes_two_hours():
 def test_the_first_page_says_how_long_the_chapters_take():
     pages = sum(reading.page(path).minutes for paths in PAGES.values() for path in paths)
     pieces, every = (sum(reading.exercise_minutes(c, only) for c in PAGES) for only in (True, False))
-    intro = (ROOT / "book" / "intro.md").read_text(encoding="utf-8")
+    intro = (ROOT / "book" / "intro.ipynb").read_text(encoding="utf-8")
     assert "cerca de dez horas" in intro and close(10 * 60, pages + pieces)
     assert "treze horas" in intro and close(13 * 60, pages + every)
 

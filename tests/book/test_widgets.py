@@ -17,6 +17,7 @@ from tests.lib.widgets.shared import ROOTS
 from tools.insert_exercises import FILES, PAGES
 
 CHAPTERS = {
+    "intro": {"page_model"},
     "00_before": {"page_model", "quiz"},
     "01_masking": {"mask_explorer", "film", "quiz"},
     "02_mlm": {"mlm_corruption", "page_model", "film", "quiz"},
@@ -45,6 +46,7 @@ LEAVE_WIDGETS_ALONE = """selector => {
     if (kept.has(element.parentElement) && !kept.has(element) && !element.closest(selector)) element.remove();
   }
 }"""
+WITH_QUIZ = [chapter for chapter, kinds in CHAPTERS.items() if "quiz" in kinds]
 MOVING = """() => [...document.querySelectorAll(".cw-panel *, .cw-panel, .cw-quiz *")].filter(e => {
   const { transitionDuration, animationName } = getComputedStyle(e);
   return /[1-9]/.test(transitionDuration) || animationName !== "none";
@@ -109,6 +111,7 @@ def test_the_pages_of_a_chapter_ask_each_of_its_questions_once(number, book_dir)
     assert asked == [question.text for question in questions(f"{number:02}")]
 
 
+@pytest.mark.parametrize("opened", WITH_QUIZ, indirect=True)
 def test_every_link_of_the_result_leads_to_its_section(opened):
     page, chapter = opened
     [state] = stored_states(chapter, QuizPage.widget)

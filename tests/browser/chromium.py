@@ -184,7 +184,7 @@ SETTLED = """() => {
     !Number(root.dataset.drawings) && all("pre.mermaid", diagram => diagram.querySelector("svg")) &&
     all('script[type="application/vnd.jupyter.widget-view+json"]', place =>
       full(place.previousElementSibling?.querySelector(".lm-Widget"))) &&
-    all(".cw-panel", panel =>
+    all(".cw-panel:not(.cw)", panel =>
       full(panel.querySelector(".cw")) && full(panel.querySelector(".cw-controls"))) &&
     all(".cw-panel [role=slider]", handle => handle.ariaLabel) &&
     root.dataset.mended !== "soon";
@@ -201,13 +201,15 @@ def settle(page: Page) -> None:
     assert wait_until(page, quiet), f"the page does not come to rest; on its way: {page.problems.under_way}"
 
 
-# Widgets and diagrams are drawn when they come near the screen: so the page is read to its end.
+# Widgets and diagrams are drawn when they come near, or are touched: so the page is read to its end.
 READ = """async () => {
   const isDrawn = place => place.matches("pre") ? place.querySelector("svg")
     : place.previousElementSibling?.querySelector(".lm-Widget");
   const places = 'pre.mermaid, script[type="application/vnd.jupyter.widget-view+json"]';
   const [next] = [...document.querySelectorAll(places)].filter(place => !isDrawn(place));
+  for (let fold = next; fold; fold = fold.parentElement) if (fold.matches("details")) fold.open = true;
   (next?.closest(".cell") ?? next)?.scrollIntoView({ behavior: "instant" });
+  next?.parentElement.querySelector(".cw-still")?.dispatchEvent(new Event("pointerover"));
   return !next;
 }"""
 

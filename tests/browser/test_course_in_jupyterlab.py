@@ -12,7 +12,7 @@ from tests.lib.widgets.shared import ROOTS, VIEW
 from tools.lab.extensions import CHANGES
 from tools.lab.start import START
 
-PAGES = ("01_masking", "02_mlm", "02_practice", "03_bert_block", "03_sizes", "errata")
+PAGES = ("intro", "01_masking", "02_mlm", "02_practice", "03_bert_block", "03_sizes", "errata")
 ENGLISH = r"\b(Lemma|Theorem|Corollary|Proof|Observation|Exercise|Solution to|See also|Figure|Table)\b"
 RAW = r"\{[\w:]+\}`|```|:::|:(?:class|label):|sha256="
 MENUS = ["Arquivo", "Editar", "Exibir", "Executar", "Kernel", "Abas", "Configurações", "Ajuda"]

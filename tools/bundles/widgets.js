@@ -57,12 +57,46 @@ async function draw() {
 }
 
 async function drawView(manager, model, place) {
+  const before = place.previousElementSibling;
+  const still = before?.matches(".cw-still") ? before : null;
   const host = Object.assign(document.createElement("div"), { className: "widget-subarea" });
+  host.hidden = Boolean(still);
   place.before(host);
   const { luminoWidget } = await manager.create_view(model);
   Widget.attach(luminoWidget, host);
+  if (still) await takePlace(host, still);
   window.addEventListener("resize", () => {
     MessageLoop.postMessage(luminoWidget, Widget.ResizeMessage.UnknownSize);
+  });
+}
+
+/** Resolves when a view has drawn itself. */
+const drawn = (host) =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (!host.querySelector(".cw")) return;
+      watch.disconnect();
+      resolve();
+    };
+    const watch = new MutationObserver(look);
+    watch.observe(host, { childList: true, subtree: true });
+    look();
+  });
+
+/** Put a live widget where its first state stood, and do there what the reader did here meanwhile (course.js). */
+async function takePlace(host, still) {
+  await drawn(host);
+  const usable = "button:not([hidden]), summary, input, select";
+  const [before, after] = [still, host].map((root) => root.querySelectorAll(usable));
+  const focused = [...before].indexOf(document.activeElement);
+  still.replaceWith(host);
+  host.hidden = false;
+  after[focused]?.focus();
+  before.forEach(({ dataset, value }, k) => {
+    if (dataset.touched === "click") after[k].click();
+    if (dataset.touched !== "input") return;
+    after[k].value = value;
+    for (const type of ["input", "change"]) after[k].dispatchEvent(new Event(type));
   });
 }
 

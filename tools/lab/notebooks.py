@@ -38,6 +38,7 @@ def read_book(change: Callable[[str, NotebookNode], NotebookNode] | None = None)
     """All that a student gets, numbered; `change` says what becomes of a notebook before."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     book = Book([], Numbers(), {})
+    _add(book, Group("", []), ROOT / toc["root"], (), change)
     for part in toc["parts"]:
         group = Group(part["caption"], [])
         book.groups.append(group)

@@ -8,8 +8,8 @@ TEXT = """\
 # Do mascaramento ao BERT
 
 Esta pasta é sua. Os cadernos são os do livro, com os mesmos números: mude um valor, execute a célula
-(<kbd>Shift</kbd> <kbd>Enter</kbd>), veja o que acontece. Quem vem pela primeira vez começa pelo
-[aquecimento](00_before.ipynb).
+(<kbd>Shift</kbd> <kbd>Enter</kbd>), veja o que acontece. A [primeira página](intro.ipynb)
+diz para quem é o curso e quanto tempo ele leva; os capítulos começam pelo [aquecimento](00_before.ipynb).
 {news}
 {contents}
 

@@ -5,17 +5,17 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+from torch import Tensor
 
 from lib.corpus import PORTUGUESE, sample
-from lib.widgets.page_model import EXAMPLES, PageModel, Refused, Shown, page_model, read, shown
+from lib.widgets.page_model import EXAMPLES, NEVER, PageModel, Refused, Shown, page_model, read, shown
 from tests.lib.widgets.cases.case import Case
 from tests.lib.widgets.cases.page import Said, WidgetPage, said
 from tests.lib.widgets.shared import HOSTILE
 
 BOX = "Frase com [MASK]"
 TIES = {"within": 1e-4}  # the page's error function is 1e-7 away, which turns a tie
-NEVER = "A gramática do curso nunca produz esta frase: o modelo responde, mas não há posterior exato "
-NEVER += "com que comparar."
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class State:
 class ModelPage(WidgetPage):
     """A sentence to type, and what the model and the exact posterior say of its gap."""
 
-    widget, selector = PageModel, ".cw-panel:has(.cw.cw-page-model)"
+    widget, selector = PageModel, ".cw-page-model"
     READ = """{
       weights: square("td[data-i]"),
       shades: square("td[data-i]", share).flat(),
@@ -39,7 +39,10 @@ class ModelPage(WidgetPage):
       rows: all("tr[data-word]",
         row => [Number(row.dataset.word), ...all("th, td:not(.cw-bars)", cell => cell.textContent, row)]),
       bars: all("td .cw-bar", share),
+      said: text(".cw-said"),
       facts: text(".cw-facts"),
+      places: texts(".cw-sentence button"),
+      looked: all(".cw-sentence [aria-pressed=true]", button => button.ariaLabel),
       message: text(".cw-refused"),
       hint: text(".cw-why"),
       visible: !panel.querySelector(".cw-results").hidden,
@@ -51,14 +54,17 @@ class ModelPage(WidgetPage):
     def begin(self) -> None:
         """Touch the box, which asks for the model, and wait until it is there."""
         self.panel.get_by_label(BOX, exact=True).focus()
-        self.panel.locator(".cw-page-model[data-ready]").wait_for()
+        expect(self.panel).to_have_attribute("data-ready", "")
 
     def go(self, move: State) -> None:
         self.state = replace(move, text=self.type(BOX, move.text))
-        self.slide("Camada", str(move.layer))
-        self.slide("Cabeça", str(move.head))
+        if self.panel.locator(".cw-results").is_hidden():
+            return
+        self.panel.locator("details").evaluate_all("folds => folds.forEach(fold => { fold.open = true; })")
+        self.choose("Camada", value=str(move.layer))
+        self.choose("Cabeça", value=str(move.head))
         if move.gap:
-            self.choose("Lacuna", index=move.gap)
+            self.panel.get_by_role("button", name=f"lacuna {move.gap + 1}", exact=True).click()
 
     def wanted(self) -> dict[str, Any]:
         try:
@@ -71,6 +77,8 @@ class ModelPage(WidgetPage):
             **TIES,
         )
         columns = [lib.model] if lib.exact is None else [lib.model, lib.exact]
+        told = ["O modelo: “", *best(lib.model), "%. "]
+        told += [NEVER] if lib.exact is None else ["A resposta exata: “", *best(lib.exact), "%."]
         return {
             "message": "",
             "hint": "",
@@ -78,15 +86,21 @@ class ModelPage(WidgetPage):
             "tokens": lib.tokens,
             "rows": [self.row(lib, i) for i in lib.rows],
             "bars": pytest.approx([column[i].item() for i in lib.rows for column in columns], abs=1e-6),
-            "facts": NEVER if lib.exact is None else facts,
+            "said": Said(*told, **TIES),
+            "facts": "" if lib.exact is None else facts,
+            "looked": [f"lacuna {min(self.state.gap, len(lib.gaps) - 1) + 1}"],
             "weights": said(100 * lib.weights, **TIES),
             "shades": pytest.approx(lib.weights.flatten().tolist(), abs=1e-3),
         }
 
     def row(self, lib: Shown, i: int) -> list:
         model, exact = 100 * lib.model[i].item(), None if lib.exact is None else 100 * lib.exact[i].item()
-        logit = Said(lib.logits[i].item(), within=5e-4)
-        return [i, PORTUGUESE.vocabulary[i], Said(model, **TIES), Said(exact, **TIES), logit]
+        return [i, PORTUGUESE.vocabulary[i], Said(model, **TIES), Said(exact, **TIES)]
+
+
+def best(share: Tensor) -> list[str | float]:
+    """The likeliest word, and its share in percent."""
+    return [f"{PORTUGUESE.vocabulary[int(share.argmax())]}”, ", 100 * share.max().item()]
 
 
 LAYERS, HEADS = 2, 4
@@ -130,12 +144,16 @@ CASE = Case(
     tour=tour,
     pair=lambda: (page_model(), page_model()),
     used=(State(EXAMPLES[3], 1, 2, 4), State("o gato [MASK]")),
-    stops=["Exemplo", "Camada", "Cabeça", BOX],
+    stops=["a", "goleira"],
     keys=[
+        ("Enter", State("a [MASK] sujou a [MASK] nova à noite")),
+        *[("Tab", None)] * 3,
+        ("Space", State("a [MASK] sujou a [MASK] nova à noite", 1)),
+        *[("Tab", None)] * 4,
+        ("Enter", State("a [MASK] sujou a bola nova à noite")),
+        *[("Tab", None)] * 13,
         ("ControlOrMeta+a", None),
         ("a goleira [MASK] a [MASK]", State("a goleira [MASK] a [MASK]")),
-        ("Tab", None),
-        ("ArrowDown", State("a goleira [MASK] a [MASK]", 1)),
     ],
     change="""(panel, k) => {
       const box = panel.querySelector("input[type=text]");
@@ -144,7 +162,7 @@ CASE = Case(
       box.dispatchEvent(new Event("input"));
     }""",
     leaves=150,
-    listeners=3,  # one of them for the answer of a kernel
+    listeners=2,  # one of them for the answer of a kernel
     refusals=[
         (lambda: page_model("a [MASK]"), "examples must be a sequence of at least one sentence"),
         (lambda: page_model([]), "examples must be a sequence of at least one sentence"),
@@ -152,7 +170,7 @@ CASE = Case(
         (lambda: read(""), "Refused: Escreva uma frase"),
         (lambda: read(" .. ,"), "Refused: Escreva uma frase"),
         (lambda: read("o gato dorme"), "Refused: O modelo só conhece 640 palavras; estas não: gato dorme\\."),
-        (lambda: read("a rede rasgou"), "Refused: Falta a lacuna"),
+        (lambda: read("a rede rasgou"), "Refused: A frase está completa"),
         (lambda: read("a [PAD] [MASK]"), r"Refused: .* estas não: \[PAD\]\."),
         (lambda: read("a " * 17), "Refused: A frase tem 17 palavras; o modelo lê no máximo 15"),
     ],
@@ -183,7 +201,10 @@ CASE = Case(
         "reverse the divergence": ("Math.log(x / q[k])", "Math.log(q[k] / x)"),
         "bits for nats": ("sum - (x > 0 ? x * Math.log(x)", "sum - (x > 0 ? x * Math.log2(x)"),
         "bars of the others": ('("--cw-weight", p)', '("--cw-weight", 1 - p)'),
-        "the first gap always": ("this.drawWords(gaps[k])", "this.drawWords(gaps[0])"),
+        "the first gap always": (
+            'this.drawWords(gaps[clamp(this.model.get("gap"), gaps.length - 1)])',
+            "this.drawWords(gaps[0])",
+        ),
         "order by the model alone": ("Math.max(p, exact?.[i] ?? 0)", "p"),
     },
     # Whether the sentence may end after the gap decides what fits in the last one.
