@@ -1,0 +1,168 @@
+"""How every plot looks: letters that a phone can show, none on another, the colours of the palette, both themes."""
+
+import itertools
+import re
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from matplotlib.text import Text
+
+from lib.attention import causal_mask
+from lib.encoder import Config
+from lib.plots import architecture, curves, geometry, matrices, matrix, mlm, project, style, who_sees_whom
+from lib.plots.encoders import by_d_k, head_grid, head_maps, stacked
+from lib.plots.entropy import landscape, surprise
+from lib.plots.tasks import accuracies
+from lib.plots.training import against_exact, against_floor
+from lib.plots.vector import svg
+
+WORDS = ["[CLS]", "cachorro", "correu", "até", "padaria", "ontem", ",", "feliz", "[SEP]"]
+A = torch.tril(torch.rand(5, 5, generator=torch.Generator().manual_seed(1)))
+MAP = torch.softmax(4 * torch.rand(9, 9, generator=torch.Generator().manual_seed(2)), -1)
+GRID = torch.rand(6, 12, generator=torch.Generator().manual_seed(3))
+GRID[0, 0] = 1.0
+SERIES = [("sem pré-treino", [3.0, 2.0, 1.5, 1.25]), ("com a máscara causal", [3.0, 2.5, 1.0, 0.5])]
+BINS = [(0.1, 0.2, 9), (0.5, 0.45, 9), (0.9, 0.8, 9)]
+SHARES = {
+    "cozinheiro": 0.4,
+    "alfaiate": 0.25,
+    "padeiro": 0.2,
+    "estilista": 0.1,
+    "costureira": 0.04,
+    "rua": 0.01,
+}
+CLASSES = "NOUN ADP DET PUNCT VERB PROPN ADJ PRON ADV CCONJ".split()
+DRAWS = [[("O", "intacto"), ("[MASK]", "[MASK]"), ("rapidamente", "aleatória"), ("cachorro", "mantida")] * 2]
+
+PLOTS = {
+    "matrix": lambda: matrix(A, WORDS[:5], title="Pesos de atenção causal", hidden=~causal_mask(5)),
+    "matrices": lambda: matrices([("com a máscara", A), ("aplicada depois da softmax", -A)], WORDS[:5]),
+    "who_sees_whom": lambda: who_sees_whom([("com a máscara causal", causal_mask(5))], WORDS[:5]),
+    "curves": lambda: curves(
+        SERIES,
+        xlabel="passo de treino",
+        ylabel="perda na parte reservada (nats)",
+        x=[0, 100, 200, 3000],
+        floor=("piso de quem lê só a palavra atual", 0.4),
+    ),
+    "stacked": lambda: stacked(
+        {
+            n: dict.fromkeys(["embeddings", "atenção", "feed-forward", "normas", "cabeça", "resto"], 20.0)
+            for n in ("spanbert-base", "xlm-r-base")
+        },
+        xlabel="milhões de parâmetros",
+    ),
+    "head_grid": lambda: head_grid([("na palavra anterior", GRID)]),
+    "head_maps": lambda: head_maps([("bloco 1, cabeça 3", MAP)], WORDS),
+    "by_d_k": lambda: by_d_k([("norma do gradiente", SERIES)], [4, 16, 64, 256]),
+    "encoder": lambda: architecture.encoder(
+        ["[CLS]", "a", "manga", "madura", "[SEP]"], Config(10, d=8, layers=2, heads=2)
+    ),
+    "blocks": architecture.blocks,
+    "clouds": lambda: geometry.clouds([("MiniLM (inglês)", GRID.reshape(-1, 2), ["fruta", "roupa"] * 18)]),
+    "by_layer": lambda: geometry.by_layer(SERIES, ylabel="cosseno médio"),
+    "surprise": lambda: surprise([("confiante", 0.80), ("uniforme", 0.25)]),
+    "landscape": lambda: landscape(
+        lambda u, v: (u * v - 1) ** 2,
+        [torch.tensor([[2.0, 0.1], [1.0, 0.9]]), torch.tensor([[-2.0, -0.1], [-1.0, -0.9]])],
+        extent=2.5,
+        names=("a", "b"),
+    ),
+    "draws": lambda: mlm.draws(DRAWS * 3),
+    "copy_or_doubt": lambda: mlm.copy_or_doubt(
+        torch.logspace(-8, 0, 9), torch.linspace(0, 1, 9), threshold=1 / 30_000
+    ),
+    "accuracies": lambda: accuracies(
+        {"classe gramatical": 0.2, "inferência": 0.5},
+        {"sem pré-treino": {"inferência": [0.3]}, "congelado": {}, "ajusta tudo": {"inferência": [0.9]}},
+    ),
+    "against_floor": lambda: against_floor(
+        [("causal, gramática grande", [0, 300, 600], [3.0, 2.0, 1.5], 1.4)]
+    ),
+    "against_exact": lambda: against_exact([("Ana ▁ o banco …", SHARES, SHARES)]),
+    "bars": lambda: project.bars(
+        {"a palavra e a sua aparência": [0.9], "o seu BERT": [0.7, 0.8]}, xlabel="acerto"
+    ),
+    "groups": lambda: project.groups(
+        [
+            (
+                "vezes entre os rotulados",
+                [(n, 0.5, 1234) for n in ("nenhuma", "1 a 2", "3 a 9", "10 a 99", "100+")],
+            )
+        ],
+        ylabel="acerto na prova",
+    ),
+    "guesses": lambda: project.guesses(
+        [
+            (
+                "O presidente da república falou ▁▁▁ os jornalistas ontem à tarde.",
+                [("▁com", 0.5), ("▁para", 0.2)],
+            )
+        ]
+    ),
+    "marked": lambda: project.marked(WORDS, ["NOUN"] * 9, ["NOUN", "PROPN", "ADJ"] * 3),
+    "calibration": lambda: project.calibration([("lacunas", BINS), ("tarefa", BINS)]),
+    "confusion": lambda: project.confusion(CLASSES * 2, CLASSES + CLASSES[::-1], CLASSES),
+}
+THEMES = ("light", "dark")
+# What words and figures stand on, and what lines and marks are seen against.
+GROUNDS = ("surface", "pale", "warm")
+
+
+def pictures(name):
+    drawn = PLOTS[name]()
+    return drawn if isinstance(drawn, style.Panels) else [drawn]
+
+
+def lettering(fig):
+    """The texts of a figure that are seen, and their boxes."""
+    fig.canvas.draw()
+    renderer = fig.canvas.get_renderer()
+    texts = (t for t in fig.findobj(Text) if t.get_visible() and t.get_text().strip())
+    return [(t, t.get_window_extent(renderer)) for t in texts]
+
+
+def shown(fig):
+    """The same, without the ticks beyond the ends of an axis, which matplotlib keeps and does not draw."""
+    drawn = re.findall(r"<text[^>]*>(.*?)</text>", svg(fig))
+    words = {re.sub("<.*?>", "", text) for text in drawn}
+    found = [
+        (t, box) for t, box in lettering(fig) if "$" in t.get_text() or t.get_text().split("\n")[0] in words
+    ]
+    frame = fig.bbox.padded(1)
+    return [(t, box) for t, box in found if box.overlaps(frame)]
+
+
+def test_every_plot_is_looked_at():
+    modules = {
+        fn.__module__ for fn in (matrix, curves, stacked, surprise, landscape, accuracies, against_floor)
+    }
+    modules |= {m.__name__ for m in (architecture, geometry, mlm, project)}
+    assert modules == {m for m in modules if m.startswith("lib.plots.")} and len(PLOTS) == 25
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_phone_shows_every_letter(name):
+    for fig in pictures(name):
+        width, _ = fig.get_size_inches() * 72
+        assert width <= style.PHONE
+        sizes = re.findall(r'font-size="([\d.]+)"', svg(fig))
+        assert min(map(float, sizes)) >= style.LEGIBLE
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_no_text_stands_on_another_or_is_cut(name):
+    for fig in pictures(name):
+        found = shown(fig)
+        frame = fig.bbox.padded(1.5)
+        cut = [
+            t.get_text() for t, b in found if not (frame.contains(b.x0, b.y0) and frame.contains(b.x1, b.y1))
+        ]
+        pairs = itertools.combinations(found, 2)
+        assert not cut
+        assert not [
+            (a.get_text(), b.get_text())
+            for (a, p), (b, q) in pairs
+            if p.padded(-0.5).overlaps(q.padded(-0.5))
+        ]
