@@ -21,6 +21,8 @@ from lib.plots.style import (
     picture,
 )
 
+LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
 
 def encoder(tokens: Sequence[str], config: Config) -> Picture:
     """Tokens at the bottom, one vector each at the top; in every block an arrow from each token to each."""
@@ -32,7 +34,14 @@ def encoder(tokens: Sequence[str], config: Config) -> Picture:
         _box(ax, i, 1, "", WARM, small=True)
         _arrow(ax, (i, 0.22), (i, 0.82), QUIET)
         for block in range(config.layers):
-            _box(ax, i, block + 2, f"$h_{i + 1}$" if block == config.layers - 1 else "", PALE, small=True)
+            _box(
+                ax,
+                i,
+                block + 2,
+                f"h{i + 1}".translate(LOWERED) if block == config.layers - 1 else "",
+                PALE,
+                small=True,
+            )
             for j in range(n):
                 _arrow(ax, (j, block + 1.18), (i, block + 1.82), ACCENT if i != j else INK)
     ax.text(n - 0.45, 0.5, f"embeddings:\n{tables}", va="center")
@@ -50,7 +59,7 @@ def block(pre_norm: bool, ax: Axes | None = None) -> Picture:
     if not pre_norm:
         parts = ["atenção", "+", "norma", "feed-forward", "+", "norma"]
     ax = ax or picture(PHONE / 2 - 8, 400)[1]
-    ax.text(0, -0.75, "$x$ (N × d)", ha="center", va="center")
+    ax.text(0, -0.75, "x (N × d)", ha="center", va="center")
     below, start = -0.55, -0.42
     for y, part in enumerate(parts):
         _box(ax, 0, y, part, WARM if part == "norma" else PALE, wide=part != "+")

@@ -27,7 +27,7 @@ from lib.plots.style import (
 )
 
 SHADES = (ACCENT, LIGHT["half"], WARNING, LIGHT["half-second"], QUIET, LIGHT["line"])
-HATCHES = ("", "//", "", "..", "", "xx")
+HATCHES = ("", "//", "", "\\\\", "", "xx")
 
 
 def stacked(models: Mapping[str, Mapping[str, float]], *, xlabel: str) -> Picture:
@@ -90,7 +90,7 @@ def by_d_k(shown: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], d
         for (label, values), (colour, dash) in zip(series, LINES, strict=False):
             ax.plot(d_k, values, dash, marker="o", ms=5, color=colour, label=label)
         ax.set_xscale("log", base=2)
-        ax.set(title=title, xlabel="$d_k$", ylim=(0, None))
+        ax.set(title=title, xlabel="dimensão da chave (d_k)", ylim=(0, None))
         tidy(ax)
         ax.yaxis.set_major_formatter(lambda y, _: pt(y, 2))
         ax.set_xticks(d_k, [str(d) for d in d_k])

@@ -16,7 +16,7 @@ FATES: dict[str, tuple[str, str, str]] = {
     "intacto": (GROUND, "", QUIET),
     "[MASK]": (ACCENT, "", LIGHT["on-high"]),
     "aleatória": (LIGHT["warm"], "//", INK),
-    "mantida": (LIGHT["pale"], "..", INK),
+    "mantida": (LIGHT["pale"], "\\\\", INK),
 }
 
 
@@ -56,7 +56,7 @@ def copy_or_doubt(context: Tensor, believed: Tensor, *, threshold: float) -> Pic
     ax.set(xlabel="probabilidade que o contexto dá à palavra lida", ylabel="crença de que é a original")
     ax.set(ylim=(0, 1.02))
     tidy(ax)
-    powers = range(math.floor(math.log10(float(context.min()))), 1, 2)
+    powers = range(round(math.log10(float(context.min()))), 1, 2)
     ax.set_xticks([10.0**n for n in powers], [f"10{str(n).translate(RAISED)}" for n in powers])
     ax.minorticks_off()
     legend(ax)

@@ -119,7 +119,7 @@ def confusion(truth: Sequence[str], guess: Sequence[str], classes: Sequence[str]
             if (percent := round(100 * float(shares[i, j]))) > 0:
                 text = {"ha": "center", "va": "center", "fontsize": LEGIBLE, "color": inks[i][j]}
                 ax.text(j, i, str(percent), **text)
-    ax.set_xticks(range(n), classes, rotation=60, ha="right", rotation_mode="anchor")
+    ax.set_xticks(range(n), classes, rotation=90)
     ax.set_yticks(range(n), classes)
     ax.set(xlabel="classe dada", ylabel="classe certa")
     bare(ax)

@@ -1,8 +1,8 @@
 """What every plot shares: colours by role, sizes that a phone can read, panels that stack.
 
-A plot is drawn in units of a pixel of the page and no wider than the column of a phone, so that its letters are
-never smaller than they are drawn. Panels are pictures of their own: the page sets them side by side where there
-is room. How they are stored is in `vector.py`.
+A plot is drawn in pixels of the page and is no wider than the column of a phone, so that its letters are
+never smaller than they are drawn. Panels are pictures of their own: the page sets them side by side where
+there is room. How they are stored is in `vector.py`.
 """
 
 import re
@@ -163,7 +163,7 @@ def cells(ax: Axes, values: Tensor, *, low: float = 0, high: float = 1, gap: flo
 
 
 class Cells(AxesImage):
-    """An image that is drawn as a few outlines, one for each strength of the colour, which sharpens with zoom."""
+    """An image that is drawn as a few outlines, one for each strength of the colour."""
 
     def __init__(self, ax: Axes, gap: float):
         super().__init__(ax)

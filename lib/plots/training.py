@@ -51,7 +51,7 @@ def against_exact(gaps: Sequence[tuple[str, Shares, Shares]], most: int = 6) -> 
         )
         ax.set(title=title, ylabel="probabilidade")
         tidy(ax)
-        ax.set_xticks(list(places), words, rotation=30, ha="right", rotation_mode="anchor")
+        ax.set_xticks(list(places), words, rotation=90 * (len(words) * max(map(len, words)) > 42))
         legend(ax)
     share_height(axes)
     return fig

@@ -1,9 +1,9 @@
 """A plot as an SVG that follows the theme: small, the same bytes each time, its text still text.
 
 Matplotlib's SVG is written again. Each colour becomes an attribute, as the light theme has it, so that any
-program draws it; a rule for each, which counts more than an attribute, gives the colour of the theme in use. By
-itself the picture follows the page that shows it, and stands on a ground of its own, so that it is readable if it
-cannot. The book's page takes it in, and it follows the book's theme (`book/_ext/course_plots.py`).
+program draws it; a rule for each, which counts more than an attribute, gives the colour of the theme in use.
+By itself the picture follows the theme of what shows it, on a ground of its own that keeps it readable where
+that is not told. The book's page takes it in (`book/_ext/course_plots.py`).
 """
 
 import io
@@ -21,9 +21,9 @@ HREF = "{http://www.w3.org/1999/xlink}href"
 WIDER = 1.35  # where there is more room than on a phone
 FAMILY = "'Source Sans',system-ui,'Segoe UI',Roboto,'Helvetica Neue',sans-serif"
 SIZE = "12"
-MEASURES = set("d transform x y width height stroke-width stroke-dasharray".split())
-KEPT = MEASURES | set("fill stroke opacity fill-opacity id clip-path href patternUnits text-anchor".split())
-KEPT |= {"font-size", "font-weight", "font-style"}
+MEASURES = {"d", "transform", "x", "y", "width", "height", "stroke-width", "stroke-dasharray"}
+KEPT = MEASURES | {"fill", "stroke", "opacity", "fill-opacity", "id", "clip-path", "href", "patternUnits"}
+KEPT |= {"text-anchor", "font-size", "font-weight", "font-style"}
 # What an element has unless it says otherwise; "fill" is black, which is no colour of the palette.
 USUAL = {"stroke": "none", "opacity": "1", "font-size": SIZE, "text-anchor": "start"}
 IN_THE_DARK = dict(PALETTE.values())
@@ -49,9 +49,10 @@ def svg(fig: Figure) -> str:
         for kind, light in sorted(uses)
         if IN_THE_DARK[light] != light
     )
+    size = f'viewBox="0 0 {width} {height}" width="{round(WIDER * width)}" height="{round(WIDER * height)}"'
+    look = f'font-family="{FAMILY}" font-size="{SIZE}" stroke-linejoin="round"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{round(WIDER * width)}"'
-        f' height="{round(WIDER * height)}" font-family="{FAMILY}" font-size="{SIZE}" stroke-linejoin="round">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>'
         f"<style>svg:root{{color-scheme:light dark}}{rules}</style>"
         f'<rect class="ground" width="100%" height="100%" fill="{GROUND}"/>{body}</svg>\n'
     )
@@ -102,7 +103,8 @@ def _attributes(element: ET.Element, names: dict[str, str]) -> dict[str, str]:
 
 def _font(value: str) -> dict[str, str]:
     """Size, weight and slant; the family is that of the page."""
-    said = {"font-size": f"{float(size[1]):g}" for size in re.finditer(r"([\d.]+)px", value)}
+    size = re.search(r"([\d.]+)px", value)
+    said = {"font-size": f"{float(size[1]):g}"} if size else {}
     if re.search(r"\b(bold|[6-9]00)\b", value):
         said["font-weight"] = "bold"
     if re.search("italic|oblique", value):

@@ -1,17 +1,33 @@
-"""How every plot looks: letters that a phone can show, none on another, the colours of the palette, both themes."""
+"""How every plot looks: letters that a phone can show, none on another, the palette in both themes."""
 
 import itertools
 import re
+import sys
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 from matplotlib.text import Text
 
 from lib.attention import causal_mask
 from lib.encoder import Config
-from lib.plots import architecture, curves, geometry, matrices, matrix, mlm, project, style, who_sees_whom
-from lib.plots.encoders import by_d_k, head_grid, head_maps, stacked
+from lib.plots import (
+    architecture,
+    attention,
+    curves,
+    encoders,
+    entropy,
+    geometry,
+    head_maps,
+    matrices,
+    matrix,
+    mlm,
+    project,
+    style,
+    tasks,
+    training,
+    who_sees_whom,
+)
+from lib.plots.encoders import by_d_k, head_grid, stacked
 from lib.plots.entropy import landscape, surprise
 from lib.plots.tasks import accuracies
 from lib.plots.training import against_exact, against_floor
@@ -32,9 +48,13 @@ SHARES = {
     "costureira": 0.04,
     "rua": 0.01,
 }
-CLASSES = "NOUN ADP DET PUNCT VERB PROPN ADJ PRON ADV CCONJ".split()
-DRAWS = [[("O", "intacto"), ("[MASK]", "[MASK]"), ("rapidamente", "aleatória"), ("cachorro", "mantida")] * 2]
+CLASSES = ["NOUN", "ADP", "DET", "PUNCT", "VERB", "PROPN", "ADJ", "PRON", "ADV", "CCONJ"]
+FATED = zip(
+    ["O", "[MASK]", "corre", "cachorro", "na", "rua"], [*mlm.FATES, "intacto", "intacto"], strict=True
+)
+DRAWS = [list(FATED)]
 
+DARK = dict(style.PALETTE.values())
 PLOTS = {
     "matrix": lambda: matrix(A, WORDS[:5], title="Pesos de atenção causal", hidden=~causal_mask(5)),
     "matrices": lambda: matrices([("com a máscara", A), ("aplicada depois da softmax", -A)], WORDS[:5]),
@@ -105,8 +125,7 @@ PLOTS = {
     "calibration": lambda: project.calibration([("lacunas", BINS), ("tarefa", BINS)]),
     "confusion": lambda: project.confusion(CLASSES * 2, CLASSES + CLASSES[::-1], CLASSES),
 }
-THEMES = ("light", "dark")
-# What words and figures stand on, and what lines and marks are seen against.
+# What words and figures stand on.
 GROUNDS = ("surface", "pale", "warm")
 
 
@@ -134,12 +153,15 @@ def shown(fig):
     return [(t, box) for t, box in found if box.overlaps(frame)]
 
 
-def test_every_plot_is_looked_at():
-    modules = {
-        fn.__module__ for fn in (matrix, curves, stacked, surprise, landscape, accuracies, against_floor)
+def test_every_function_that_draws_is_looked_at():
+    modules = (attention, architecture, sys.modules["lib.plots.curves"], encoders, entropy, geometry, mlm)
+    functions = {
+        name
+        for module in (*modules, project, tasks, training)
+        for name, found in vars(module).items()
+        if not name.startswith("_") and getattr(found, "__module__", "") == module.__name__
     }
-    modules |= {m.__name__ for m in (architecture, geometry, mlm, project)}
-    assert modules == {m for m in modules if m.startswith("lib.plots.")} and len(PLOTS) == 25
+    assert functions - {"block", "Bins", "Shares"} == PLOTS.keys()  # `blocks` draws each block
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -166,3 +188,58 @@ def test_no_text_stands_on_another_or_is_cut(name):
             for (a, p), (b, q) in pairs
             if p.padded(-0.5).overlaps(q.padded(-0.5))
         ]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_colours_are_of_the_palette(name):
+    for fig in pictures(name):
+        drawing, style_sheet = "".join(re.split("<style>.*?</style>", text := svg(fig))), text
+        used = set(re.findall(r'(fill|stroke)="(#\w+)"', drawing))
+        assert used and {colour for _, colour in used} <= set(style.LIGHT.values())
+        rules = re.findall(r'\[(fill|stroke)="(#\w+)"\]\{\1:light-dark\(\2,(#\w+)\)\}', style_sheet)
+        assert {(kind, light): dark for kind, light, dark in rules} == {
+            use: DARK[use[1]] for use in used if DARK[use[1]] != use[1]
+        }
+
+
+def test_another_colour_is_refused():
+    fig, ax = style.picture(200, 100)
+    ax.plot([1, 2], color="#123456")
+    with pytest.raises(ValueError, match="#123456 is no colour of the palette"):
+        svg(fig)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_the_same_plot_has_the_same_bytes(name):
+    assert [svg(fig) for fig in pictures(name)] == [svg(fig) for fig in pictures(name)]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_both_themes_have_contrast(theme):
+    colour = {role: pair[theme] for role, pair in style.PALETTE.items()}
+    for ground in GROUNDS:
+        assert style.contrast(colour["text"], colour[ground]) >= 4.5
+    assert style.contrast(colour["on-high"], colour["focus"]) >= 4.5
+    for mark in ("text", "muted", "focus", "second"):
+        assert style.contrast(colour[mark], colour["surface"]) >= 4.5
+    for share in range(101):
+        cell = style.mixed(share / 100, style.PALETTE["focus"], style.PALETTE["surface"])[theme]
+        role = next(role for role, light in style.LIGHT.items() if light == style.ink(share / 100))
+        assert style.contrast(colour[role], cell) >= 4.5, share
+
+
+def test_the_colours_are_those_of_the_widgets():
+    sheet = style.SHEET.read_text(encoding="utf-8")
+    for role, variable in (("text", "text"), ("focus", "focus"), ("surface", "surface")):
+        for colour in style.PALETTE[role]:
+            assert f"--cw-{variable}: {colour}" in sheet
+
+
+def test_a_cell_shows_the_picture_and_no_other():
+    fig, _ = style.picture(200, 100)
+    given = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("IPython.display.display", lambda data, raw: given.append(data))
+        fig._ipython_display_()
+    assert [sorted(data) for data in given] == [["image/svg+xml", "text/plain"]]
+    assert given[0]["image/svg+xml"] == svg(fig)
