@@ -19,6 +19,7 @@ from lib.plots.style import (
     Picture,
     panels,
     picture,
+    picture_of,
 )
 
 LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -74,7 +75,7 @@ def block(pre_norm: bool, ax: Axes | None = None) -> Picture:
     ax.set(xlim=(-0.85, 1.25), ylim=(-1.0, len(parts) + 0.1))
     ax.set_title("pre-norm" if pre_norm else "post-norm (BERT)")
     ax.set_axis_off()
-    return ax.figure
+    return picture_of(ax)
 
 
 def blocks() -> Panels:

@@ -8,7 +8,20 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import ACCENT, PALE, PHONE, QUIET, Panels, Picture, bare, cells, folded, panels, picture
+from lib.plots.style import (
+    ACCENT,
+    PALE,
+    PHONE,
+    QUIET,
+    Panels,
+    Picture,
+    bare,
+    cells,
+    folded,
+    panels,
+    picture,
+    picture_of,
+)
 
 
 def matrix(
@@ -44,7 +57,7 @@ def matrix(
     ax.set_yticks(range(n), tokens)
     ax.set(title=folded(title, 28), xlabel="chave (quem é olhado)", ylabel="consulta (quem olha)")
     bare(ax)
-    return ax.figure
+    return picture_of(ax)
 
 
 def _size(tokens: Sequence[str]) -> tuple[float, float]:

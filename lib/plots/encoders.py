@@ -1,6 +1,7 @@
 """Figures of encoders: where the parameters are, what heads look at, what happens as d_k grows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -39,7 +40,7 @@ def stacked(models: Mapping[str, Mapping[str, float]], *, xlabel: str) -> Pictur
     left = [0.0] * len(models)
     for part, shade, hatch in zip(parts, SHADES, HATCHES, strict=False):
         width = [model.get(part, 0) for model in models.values()]
-        look = {"fc": shade, "hatch": hatch, "ec": GROUND, "hatchcolor": INK}
+        look: dict[str, Any] = {"fc": shade, "hatch": hatch, "ec": GROUND, "hatchcolor": INK}
         ax.barh(list(models), width, left=left, label=part, **look)
         left = [a + b for a, b in zip(left, width, strict=True)]
     ax.invert_yaxis()

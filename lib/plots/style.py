@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -128,7 +129,15 @@ class Panels(tuple[Picture, ...]):
 
 def picture(width: float, height: float) -> tuple[Picture, Axes]:
     """A picture of so many pixels, and its axes."""
-    return plt.subplots(figsize=(width / 72, height / 72), FigureClass=Picture)
+    _, ax = plt.subplots(figsize=(width / 72, height / 72), FigureClass=Picture)
+    return picture_of(ax), ax
+
+
+def picture_of(ax: Axes) -> Picture:
+    """The picture that these axes are part of."""
+    fig = ax.figure
+    assert isinstance(fig, Picture)
+    return fig
 
 
 def panels(count: int, width: float, height: float) -> tuple[Panels, list[Axes]]:
@@ -145,15 +154,15 @@ def folded(text: str, letters: int = 40) -> str:
 def legend(ax: Axes, handles: Sequence | None = None) -> None:
     """The names of the series above the plot, where they cover nothing."""
     shown = list(handles) if handles else ax.get_legend_handles_labels()[0]
-    widest = max(len(handle.get_label()) for handle in shown) * 7.2 + 46
-    columns = max(1, min(len(shown), int(ax.figure.get_figwidth() * 72 / widest)))
-    ax.figure.legend(handles=shown, loc="outside upper left", ncols=columns)
+    widest = max(len(str(handle.get_label())) for handle in shown) * 7.2 + 46
+    fig = picture_of(ax)
+    columns = max(1, min(len(shown), int(fig.get_figwidth() * 72 / widest)))
+    fig.legend(handles=shown, loc="outside upper left", ncols=columns)
 
 
 def cells(ax: Axes, values: Tensor, *, low: float = 0, high: float = 1, gap: float = 0.03) -> list[list[str]]:
     """A matrix of coloured cells, the strongest colour for `high`; returns the colour of a figure on each."""
-    image = Cells(ax, gap)
-    image.set_data(values.numpy())
+    image = Cells(ax, values, gap)
     image.set_clim(low, high)
     rows, columns = values.shape
     image.set_extent((-0.5, columns - 0.5, rows - 0.5, -0.5))
@@ -165,14 +174,15 @@ def cells(ax: Axes, values: Tensor, *, low: float = 0, high: float = 1, gap: flo
 class Cells(AxesImage):
     """An image that is drawn as a few outlines, one for each strength of the colour."""
 
-    def __init__(self, ax: Axes, gap: float):
+    def __init__(self, ax: Axes, values: Tensor, gap: float):
         super().__init__(ax)
-        self.gap = gap
+        self.set_data(values.numpy())
+        self.values, self.gap = values.numpy(), gap
 
     def shares(self):
         """How much of the strong colour is in each cell, in hundredths."""
         low, high = self.get_clim()
-        return ((self.get_array() - low) / (high - low)).clip(0, 1).round(2)
+        return ((self.values - low) / (high - low)).clip(0, 1).round(2)
 
     def draw(self, renderer) -> None:
         a, b = self.gap, 1 - self.gap
@@ -218,7 +228,7 @@ def bare(ax: Axes) -> None:
     ax.spines[:].set_visible(False)
 
 
-def tidy(ax: Axes, across: str = "y") -> None:
+def tidy(ax: Axes, across: Literal["x", "y"] = "y") -> None:
     """Rules across the plot, numbers of the axes with a decimal comma, labels that fit."""
     ax.grid(axis=across)
     ax.spines["left" if across == "y" else "bottom"].set_visible(False)
