@@ -71,8 +71,8 @@ def marked(words: Sequence[str], truth: Sequence[str], guess: Sequence[str]) -> 
     placed: list[tuple[float, int]] = []  # the middle of each, and its line
     x, line, shown = 0.0, 0, []
     for word, t, g in zip(words, truth, guess, strict=True):
-        shown.append((folded(word, 44), f"{g}, e não {t}" if t != g else t))
-        width = 8 * max(len(part) for text in shown[-1] for part in text.split("\n")) + 14
+        shown.append((word, f"{g}, e não {t}" if t != g else t))
+        width = 8 * max(map(len, shown[-1])) + 14
         if placed and x + width > PHONE:
             x, line = 0.0, line + 1
         placed.append((x + width / 2, line))
