@@ -32,6 +32,8 @@ from lib.plots.entropy import landscape, surprise
 from lib.plots.tasks import accuracies
 from lib.plots.training import against_exact, against_floor
 from lib.plots.vector import svg
+from tests.trust.pages import notebooks
+from trust.notebooks import load
 
 WORDS = ["[CLS]", "cachorro", "correu", "até", "padaria", "ontem", ",", "feliz", "[SEP]"]
 A = torch.tril(torch.rand(5, 5, generator=torch.Generator().manual_seed(1)))
@@ -243,3 +245,20 @@ def test_a_cell_shows_the_picture_and_no_other():
         fig._ipython_display_()
     assert [sorted(data) for data in given] == [["image/svg+xml", "text/plain"]]
     assert given[0]["image/svg+xml"] == svg(fig)
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.name)
+def test_a_notebook_stores_such_pictures_and_no_other(path):
+    outputs = [o for cell in load(path)["cells"] for o in cell.get("outputs", ())]
+    stored = [o["data"] for o in outputs if any(k.startswith("image/") for k in o.get("data", {}))]
+    for data in stored:
+        assert data.keys() == {"image/svg+xml", "text/plain"}
+        text = "".join(data["image/svg+xml"])
+        width = int(re.search(r'viewBox="0 0 (\d+)', text)[1])
+        assert (
+            width <= style.PHONE
+            and min(map(float, re.findall(r'font-size="([\d.]+)', text))) >= style.LEGIBLE
+        )
+        assert set(re.findall(r'(?:fill|stroke)="(#\w+)"', text)) <= DARK.keys()
+        elements = {"svg", "style", "rect", "g", "path", "text", "use", "defs", "clipPath", "pattern"}
+        assert set(re.findall(r"<(\w+)", text)) <= elements
