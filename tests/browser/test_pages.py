@@ -221,8 +221,9 @@ LETTERING = """() => [...document.querySelectorAll(".plot > svg")].flatMap(svg =
     const size = parseFloat(getComputedStyle(text).fontSize) * scale;
     return { said: text.textContent, box: text.getBoundingClientRect(), size };
   });
-  const share = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
-    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1.5;  // what a line leaves empty above and below
+  const empty = 0.2 * 11;  // of a line, above and below its letters
+  const share = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > empty &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > empty;
   return texts.flatMap(({ said, box, size }, i) => [
     ...(size < 11 ? [`${said}: ${size} px`] : []),
     ...(box.left < frame.left - 1 || box.right > frame.right + 1 ? [`${said}: cut`] : []),
