@@ -6,21 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from lib.encoder import Config
-from lib.plots.style import (
-    ACCENT,
-    INK,
-    LEGIBLE,
-    PALE,
-    PHONE,
-    QUIET,
-    WARM,
-    WARNING,
-    Panels,
-    Picture,
-    panels,
-    picture,
-    picture_of,
-)
+from lib.plots.palette import ACCENT, INK, PALE, QUIET, WARM, WARNING
+from lib.plots.style import LEGIBLE, PHONE, Panels, panels, picture, picture_of
+from lib.plots.vector import Picture
 
 LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 

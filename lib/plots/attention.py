@@ -8,20 +8,9 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import (
-    ACCENT,
-    PALE,
-    PHONE,
-    QUIET,
-    Panels,
-    Picture,
-    bare,
-    cells,
-    folded,
-    panels,
-    picture,
-    picture_of,
-)
+from lib.plots.palette import ACCENT, PALE, QUIET
+from lib.plots.style import PHONE, Panels, bare, cells, folded, panels, picture, picture_of
+from lib.plots.vector import Picture
 
 
 def matrix(

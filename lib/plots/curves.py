@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from lib.plots.style import DOTTED, INK, LINES, PHONE, Picture, legend, picture, tidy
+from lib.plots.palette import INK
+from lib.plots.style import DOTTED, LINES, PHONE, legend, picture, tidy
+from lib.plots.vector import Picture
 
 
 def curves(

@@ -6,26 +6,9 @@ from typing import Any
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import (
-    ACCENT,
-    GROUND,
-    INK,
-    LEGIBLE,
-    LIGHT,
-    LINES,
-    PHONE,
-    QUIET,
-    WARNING,
-    Panels,
-    Picture,
-    bare,
-    cells,
-    folded,
-    legend,
-    panels,
-    picture,
-    tidy,
-)
+from lib.plots.palette import ACCENT, GROUND, INK, LIGHT, QUIET, WARNING
+from lib.plots.style import LEGIBLE, LINES, PHONE, Panels, bare, cells, folded, legend, panels, picture, tidy
+from lib.plots.vector import Picture
 
 SHADES = (ACCENT, LIGHT["half"], WARNING, LIGHT["half-second"], QUIET, LIGHT["line"])
 HATCHES = ("", "//", "", "\\\\", "", "xx")

@@ -7,7 +7,9 @@ from matplotlib.colors import to_rgb
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import ACCENT, INK, PHONE, QUIET, WARNING, Panels, Picture, panels, picture, tidy
+from lib.plots.palette import ACCENT, INK, QUIET, WARNING
+from lib.plots.style import PHONE, Panels, panels, picture, tidy
+from lib.plots.vector import Picture
 
 
 def surprise(points: Sequence[tuple[str, float]]) -> Picture:

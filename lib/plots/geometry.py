@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from lib.plots.style import LINES, PHONE, Panels, Picture, legend, panels, picture, tidy
+from lib.plots.style import LINES, PHONE, Panels, legend, panels, picture, tidy
+from lib.plots.vector import Picture
 
 MARKERS = ("o", "^", "s", "D")
 

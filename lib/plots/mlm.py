@@ -8,7 +8,9 @@ from matplotlib.patches import Patch, Rectangle
 from torch import Tensor
 
 from lib import checks
-from lib.plots.style import ACCENT, GROUND, INK, LIGHT, PHONE, QUIET, WARNING, Picture, legend, picture, tidy
+from lib.plots.palette import ACCENT, GROUND, INK, LIGHT, QUIET, WARNING
+from lib.plots.style import PHONE, legend, picture, tidy
+from lib.plots.vector import Picture
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What can happen to a token: fill, hatch, ink. Hatches and words tell them apart without colour.

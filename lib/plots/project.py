@@ -4,18 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from lib.plots.palette import ACCENT, INK, QUIET, WARM, WARNING
 from lib.plots.style import (
-    ACCENT,
     DOTTED,
-    INK,
     LEGIBLE,
     LINES,
     PHONE,
-    QUIET,
-    WARM,
-    WARNING,
     Panels,
-    Picture,
     bare,
     cells,
     folded,
@@ -24,6 +19,7 @@ from lib.plots.style import (
     picture,
     tidy,
 )
+from lib.plots.vector import Picture
 
 Bins = Sequence[tuple[float, float, int]]  # how sure, how often right, how many
 

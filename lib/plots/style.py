@@ -1,70 +1,27 @@
-"""What every plot shares: colours by role, sizes that a phone can read, panels that stack.
+"""What every plot shares: sizes that a phone can read, panels that stack, axes without clutter.
 
 A plot is drawn in pixels of the page and is no wider than the column of a phone, so that its letters are
 never smaller than they are drawn. Panels are pictures of their own: the page sets them side by side where
 there is room. How they are stored is in `vector.py`.
 """
 
-import re
 import textwrap
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Literal
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from torch import Tensor
 
 from lib.numbers import pt
+from lib.plots.palette import ACCENT, GROUND, INK, QUIET, RULE, WARNING, ink
+from lib.plots.vector import Picture
 
 PHONE = 334  # the width of the widest plot: a phone holds one, the column of a desktop two
 LEGIBLE = 11  # the size of the smallest letters
-SHEET = Path(__file__).parents[1] / "widgets" / "base.css"
-
-
-def _of_the_widgets() -> dict[str, tuple[str, str]]:
-    """The colours that widgets have for each role, in the light theme and in the dark one."""
-    light, dark = re.findall(r"\{(.*?)\}", SHEET.read_text(encoding="utf-8"), re.DOTALL)[:2]
-    in_the_dark = dict(re.findall(r"--cw-([\w-]+): (#[0-9a-f]{6})", dark))
-    return {name: (c, in_the_dark[name]) for name, c in re.findall(r"--cw-([\w-]+): (#[0-9a-f]{6})", light)}
-
-
-def mixed(share: float, colour: tuple[str, str], ground: tuple[str, str]) -> tuple[str, str]:
-    """A `share` of a colour on a ground, in each theme."""
-    light, dark = (
-        "#"
-        + "".join(
-            f"{round(share * a + (1 - share) * b):02x}"
-            for a, b in zip(*map(bytes.fromhex, pair), strict=True)
-        )
-        for pair in zip((c[1:] for c in colour), (c[1:] for c in ground), strict=True)
-    )
-    return light, dark
-
-
-_WIDGETS = _of_the_widgets()
-_GROUND, _ACCENT = _WIDGETS["surface"], _WIDGETS["focus"]
-_SECOND = ("#a8480f", "#f2b07b")  # where two things are compared, which no widget does with colour
-# By role, in the light theme and in the dark one. Plots are drawn in the light one; `vector` adds the other.
-PALETTE: Mapping[str, tuple[str, str]] = {
-    **{role: _WIDGETS[role] for role in ("surface", "text", "muted", "line", "focus")},
-    "second": _SECOND,
-    "pale": mixed(0.12, _ACCENT, _GROUND),
-    "half": mixed(0.4, _ACCENT, _GROUND),
-    "warm": mixed(0.14, _SECOND, _GROUND),
-    "half-second": mixed(0.4, _SECOND, _GROUND),
-    # Figures on a cell that is mixed from "surface" and "focus": weak, between, and strong.
-    "on-low": ("#010101", "#ffffff"),
-    "on-middle": ("#000001", "#000001"),
-    "on-high": ("#fffffe", "#000000"),
-}
-LIGHT = {role: light for role, (light, _) in PALETTE.items()}
-GROUND, INK, QUIET, RULE = (LIGHT[role] for role in ("surface", "text", "muted", "line"))
-ACCENT, WARNING, PALE, WARM = (LIGHT[role] for role in ("focus", "second", "pale", "warm"))
 # Lines are told apart by dash as well as by colour, for grey print and colour-blind readers.
 LINES = ((ACCENT, "-"), (WARNING, "--"), (INK, "-."), (QUIET, ":"))
 DOTTED = (0, (1, 2))
@@ -105,17 +62,6 @@ plt.rcParams.update(
         "ytick.major.size": 0,
     }
 )
-
-
-class Picture(Figure):
-    """A figure that a notebook stores as a vector picture."""
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        from lib.plots.vector import svg
-
-        display({"image/svg+xml": svg(self), "text/plain": repr(self)}, raw=True)
 
 
 class Panels(tuple[Picture, ...]):
@@ -196,30 +142,6 @@ class Cells(AxesImage):
             patch = PathPatch(outline, fc=ACCENT, ec="none", alpha=share, transform=self.axes.transData)
             patch.set_figure(self.axes.figure)
             patch.draw(renderer)
-
-
-def luminance(colour: str) -> float:
-    """Of a colour as "#rrggbb", by WCAG."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb(colour)]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def rgb(colour: str) -> list[float]:
-    return [c / 255 for c in bytes.fromhex(colour[1:])]
-
-
-def contrast(one: str, other: str) -> float:
-    """Between two colours, by WCAG: from 1 to 21."""
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def ink(share: float) -> str:
-    """The role's colour that is readable, in both themes, on a cell with a `share` of the strong colour."""
-    cell = mixed(share, _ACCENT, _GROUND)
-    roles = ("on-low", "on-middle", "on-high")
-    lowest = {role: min(map(contrast, PALETTE[role], cell)) for role in roles}
-    return LIGHT[max(roles, key=lambda role: lowest[role])]
 
 
 def bare(ax: Axes) -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from lib.plots.style import ACCENT, INK, PHONE, QUIET, WARNING, Picture, folded, legend, picture, tidy
+from lib.plots.palette import ACCENT, INK, QUIET, WARNING
+from lib.plots.style import PHONE, folded, legend, picture, tidy
+from lib.plots.vector import Picture
 
 MARKS = (("s", QUIET), ("^", WARNING), ("o", ACCENT))  # told apart by shape as well as by colour
 

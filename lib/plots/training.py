@@ -2,19 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from lib.plots.style import (
-    ACCENT,
-    DOTTED,
-    GROUND,
-    INK,
-    PHONE,
-    WARNING,
-    Panels,
-    legend,
-    panels,
-    share_height,
-    tidy,
-)
+from lib.plots.palette import ACCENT, GROUND, INK, WARNING
+from lib.plots.style import DOTTED, PHONE, Panels, legend, panels, share_height, tidy
 
 Shares = Mapping[str, float]  # of each word
 

@@ -14,7 +14,7 @@ from html import escape
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from lib.plots.style import GROUND, PALETTE
+from lib.plots.palette import GROUND, PALETTE
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -29,6 +29,15 @@ USUAL = {"stroke": "none", "opacity": "1", "font-size": SIZE, "text-anchor": "st
 IN_THE_DARK = dict(PALETTE.values())
 
 Uses = set[tuple[str, str]]  # of a colour: as "fill" or as "stroke"
+
+
+class Picture(Figure):
+    """A figure that a notebook stores as a vector picture."""
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display  # which only a notebook needs
+
+        display({"image/svg+xml": svg(self), "text/plain": repr(self)}, raw=True)
 
 
 def svg(fig: Figure) -> str:
@@ -67,7 +76,7 @@ def _written(element: ET.Element, names: dict[str, str], uses: Uses) -> str:
     for kind in ("fill", "stroke"):
         if (colour := said.get(kind, "")).startswith("#"):
             if colour not in IN_THE_DARK:
-                raise ValueError(f"{colour} is no colour of the palette in lib/plots/style.py")
+                raise ValueError(f"{colour} is no colour of the palette in lib/plots/palette.py")
             uses.add((kind, colour))
     inside = escape(element.text or "", quote=False) if tag in ("text", "tspan") else ""
     inside += "".join(_written(child, names, uses) for child in element)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from lib.plots import style
+from lib.plots import palette
 from tests.browser.chromium import DESKTOP, Problems, open_page, wait_until
 from tests.browser.jupyterlab import run_all
 from tests.lib.widgets.shared import ROOTS, VIEW
@@ -89,7 +89,7 @@ def test_a_plot_has_the_colours_of_the_theme(jupyterlab, tab):
         tab.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
         with Image.open(io.BytesIO(plot.screenshot())) as shown:
             grounds.append("#" + bytes(shown.convert("RGB").getpixel((2, shown.height // 2))).hex())
-    assert tuple(grounds) == style.PALETTE["surface"]
+    assert tuple(grounds) == palette.PALETTE["surface"]
 
 
 def test_a_reference_leads_to_its_place_in_another_notebook(jupyterlab, tab):

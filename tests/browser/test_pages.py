@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from lib.exercises.catalogue import exercises
-from lib.plots import style
+from lib.plots import palette
 from tests.book.test_built_book import PAGES, WHOLE, soup
 from tests.book.test_widgets import CHAPTERS
 from tests.browser.chromium import (
@@ -237,8 +237,8 @@ def test_the_letters_of_a_plot_can_be_read_and_follow_the_theme(opened, viewport
     tab, _ = opened
     change_look(tab, viewport, dark)
     assert tab.evaluate(LETTERING) == []
-    wanted = {rgb(style.PALETTE["text"][dark])}
-    ink = f".plot text[fill='{style.LIGHT['text']}']"
+    wanted = {rgb(palette.PALETTE["text"][dark])}
+    ink = f".plot text[fill='{palette.LIGHT['text']}']"
     assert set(tab.eval_on_selector_all(ink, "all => all.map(each => getComputedStyle(each).fill)")) <= wanted
 
 

@@ -21,6 +21,7 @@ from lib.plots import (
     matrices,
     matrix,
     mlm,
+    palette,
     project,
     style,
     tasks,
@@ -56,7 +57,7 @@ FATED = zip(
 )
 DRAWS = [list(FATED)]
 
-DARK = dict(style.PALETTE.values())
+DARK = dict(palette.PALETTE.values())
 PLOTS = {
     "matrix": lambda: matrix(A, WORDS[:5], title="Pesos de atenção causal", hidden=~causal_mask(5)),
     "matrices": lambda: matrices([("com a máscara", A), ("aplicada depois da softmax", -A)], WORDS[:5]),
@@ -197,7 +198,7 @@ def test_colours_are_of_the_palette(name):
     for fig in pictures(name):
         drawing, style_sheet = "".join(re.split("<style>.*?</style>", text := svg(fig))), text
         used = set(re.findall(r'(fill|stroke)="(#\w+)"', drawing))
-        assert used and {colour for _, colour in used} <= set(style.LIGHT.values())
+        assert used and {colour for _, colour in used} <= set(palette.LIGHT.values())
         rules = re.findall(r'\[(fill|stroke)="(#\w+)"\]\{\1:light-dark\(\2,(#\w+)\)\}', style_sheet)
         assert {(kind, light): dark for kind, light, dark in rules} == {
             use: DARK[use[1]] for use in used if DARK[use[1]] != use[1]
@@ -218,22 +219,22 @@ def test_the_same_plot_has_the_same_bytes(name):
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_both_themes_have_contrast(theme):
-    colour = {role: pair[theme] for role, pair in style.PALETTE.items()}
+    colour = {role: pair[theme] for role, pair in palette.PALETTE.items()}
     for ground in GROUNDS:
-        assert style.contrast(colour["text"], colour[ground]) >= 4.5
-    assert style.contrast(colour["on-high"], colour["focus"]) >= 4.5
+        assert palette.contrast(colour["text"], colour[ground]) >= 4.5
+    assert palette.contrast(colour["on-high"], colour["focus"]) >= 4.5
     for mark in ("text", "muted", "focus", "second"):
-        assert style.contrast(colour[mark], colour["surface"]) >= 4.5
+        assert palette.contrast(colour[mark], colour["surface"]) >= 4.5
     for share in range(101):
-        cell = style.mixed(share / 100, style.PALETTE["focus"], style.PALETTE["surface"])[theme]
-        role = next(role for role, light in style.LIGHT.items() if light == style.ink(share / 100))
-        assert style.contrast(colour[role], cell) >= 4.5, share
+        cell = palette.mixed(share / 100, palette.PALETTE["focus"], palette.PALETTE["surface"])[theme]
+        role = next(role for role, light in palette.LIGHT.items() if light == palette.ink(share / 100))
+        assert palette.contrast(colour[role], cell) >= 4.5, share
 
 
 def test_the_colours_are_those_of_the_widgets():
-    sheet = style.SHEET.read_text(encoding="utf-8")
+    sheet = palette.SHEET.read_text(encoding="utf-8")
     for role, variable in (("text", "text"), ("focus", "focus"), ("surface", "surface")):
-        for colour in style.PALETTE[role]:
+        for colour in palette.PALETTE[role]:
             assert f"--cw-{variable}: {colour}" in sheet
 
 
