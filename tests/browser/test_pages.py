@@ -221,13 +221,12 @@ LETTERING = """() => [...document.querySelectorAll(".plot > svg")].flatMap(svg =
     const size = parseFloat(getComputedStyle(text).fontSize) * scale;
     return { said: text.textContent, box: text.getBoundingClientRect(), size };
   });
-  const empty = 0.2 * 11;  // of a line, above and below its letters
-  const share = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > empty &&
-    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > empty;
+  const share = (a, b, size) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.25 * size &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.25 * size;  // a line is higher than its letters
   return texts.flatMap(({ said, box, size }, i) => [
     ...(size < 11 ? [`${said}: ${size} px`] : []),
     ...(box.left < frame.left - 1 || box.right > frame.right + 1 ? [`${said}: cut`] : []),
-    ...texts.slice(0, i).filter(other => share(box, other.box)).map(other => `${said} on ${other.said}`),
+    ...texts.slice(0, i).filter(other => share(box, other.box, size)).map(other => `${said} on ${other.said}`),
   ]);
 })"""
 
