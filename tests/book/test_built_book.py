@@ -55,11 +55,16 @@ def anchors(page: str) -> frozenset[str]:
 
 
 def is_prose(text: NavigableString) -> bool:
-    """Text that a person reads as language: neither code nor formula nor data."""
-    return type(text) is NavigableString and not any(
-        parent.name in {"script", "style", "code", "pre", "kbd", "noscript"}
-        or "math" in parent.get("class", [])
-        for parent in text.parents
+    """Text that a person reads as language: neither code nor formula nor data, as a word alone in a plot is."""
+    is_token = text.parent.name == "text" and " " not in text.strip()
+    return (
+        type(text) is NavigableString
+        and not is_token
+        and not any(
+            parent.name in {"script", "style", "code", "pre", "kbd", "noscript"}
+            or "math" in parent.get("class", [])
+            for parent in text.parents
+        )
     )
 
 
