@@ -19,8 +19,10 @@ IGNORE = "nbval-ignore-output"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]+")
+PICTURES = ("image/png", "image/jpeg", "image/svg+xml")
 Widgets = tuple[list[int | None], dict[str, str]]  # the views in cells, and all models as text
-# What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin.
+# What nbval itself does not compare: see `IPyNbFile.skip_compare` in its plugin. A drawing is a picture,
+# too: where a training's curve lies depends on the processor, and the cell asserts what it shows.
 SKIPPED = ("metadata", "traceback", "prompt_number", "output_type", "name", "execution_count", WIDGET_VIEW)
 
 
@@ -29,7 +31,7 @@ class _Comparison:
 
     compare_outputs = IPyNbCell.compare_outputs
     sanitize = IPyNbCell.sanitize
-    parent = SimpleNamespace(skip_compare=(*SKIPPED, "image/png", "image/jpeg"), sanitize_patterns={})
+    parent = SimpleNamespace(skip_compare=(*SKIPPED, *PICTURES), sanitize_patterns={})
     colors = SimpleNamespace(FAIL="", OKBLUE="", ENDC="")
     comparison_traceback: list[str]
 

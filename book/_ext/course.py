@@ -2,7 +2,8 @@
 
 Each function mends one thing that the packages around it do otherwise; its docstring says which and why.
 What concerns words alone is in `course_words`, references in `course_bibliography`, formulas in
-`course_formulas`, the search in `course_search`, what a page loads in `course_assets`.
+`course_formulas`, plots in `course_plots`, the search in `course_search`, what a page loads in
+`course_assets`.
 """
 
 import os
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 import course_assets
 import course_bibliography
 import course_formulas
+import course_plots
 import course_search
 import course_words
 from docutils import nodes
@@ -119,4 +121,5 @@ def setup(app: Sphinx) -> dict:
     course_assets.setup(app)
     course_bibliography.setup(app)
     course_formulas.setup(app)
+    course_plots.setup(app)
     return {"version": "1.0", "parallel_read_safe": True, "parallel_write_safe": True}

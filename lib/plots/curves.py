@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
-
-from lib.plots.style import INK, LINES, tidy
+from lib.plots.palette import INK
+from lib.plots.style import DOTTED, LINES, PHONE, legend, picture, tidy
+from lib.plots.vector import Picture
 
 
 def curves(
@@ -15,18 +14,16 @@ def curves(
     ylabel: str,
     x: Sequence[float] | None = None,
     floor: tuple[str, float] | None = None,
-) -> Figure:
+) -> Picture:
     """Up to four named lines over `x` (steps, if not given); `floor` is a named horizontal line."""
     if len(series) > len(LINES):
         raise ValueError(f"series must hold at most {len(LINES)} lines to stay readable, got {len(series)}")
-    fig, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    fig, ax = picture(PHONE, 240)
     for (label, values), (colour, dash) in zip(series, LINES, strict=False):
-        ax.plot(range(len(values)) if x is None else x, values, dash, color=colour, lw=1.8, label=label)
+        ax.plot(range(len(values)) if x is None else x, values, dash, color=colour, label=label)
     if floor:
-        ax.axhline(floor[1], color=INK, lw=1, ls=(0, (1, 2)))
-        right_edge = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
-        ax.annotate(floor[0], (0.99, floor[1]), (0, 4), color=INK, fontsize=9, **right_edge)
+        ax.axhline(floor[1], color=INK, lw=1.4, ls=DOTTED, label=floor[0])
     ax.set(xlabel=xlabel, ylabel=ylabel)
     tidy(ax)
-    ax.legend(frameon=False)
+    legend(ax)
     return fig

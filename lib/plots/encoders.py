@@ -1,94 +1,83 @@
 """Figures of encoders: where the parameters are, what heads look at, what happens as d_k grows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from lib.numbers import pt
-from lib.plots.style import CMAP, LINES, QUIET, bare, number, panels_in_a_row, tidy
+from lib.plots.palette import ACCENT, GROUND, INK, LIGHT, QUIET, WARNING
+from lib.plots.style import LEGIBLE, LINES, PHONE, Panels, bare, cells, folded, legend, panels, picture, tidy
+from lib.plots.vector import Picture
 
-SHADES = ("#1f6fb2", "#9cc4e4", "#c2571a", "#f0c9a8", "#8a94a3", "#d5dae1")
-HATCHES = ("", "//", "", "..", "", "xx")
+SHADES = (ACCENT, LIGHT["half"], WARNING, LIGHT["half-second"], QUIET, LIGHT["line"])
+HATCHES = ("", "//", "", "\\\\", "", "xx")
 
 
-def stacked(models: Mapping[str, Mapping[str, float]], *, xlabel: str) -> Figure:
+def stacked(models: Mapping[str, Mapping[str, float]], *, xlabel: str) -> Picture:
     """One horizontal bar per model, cut into named parts told apart by hatch as well as by colour."""
     parts = list(dict.fromkeys(part for model in models.values() for part in model))
     if len(parts) > len(SHADES):
         raise ValueError(f"models must have at most {len(SHADES)} parts to stay readable, got {len(parts)}")
-    fig, ax = plt.subplots(figsize=(7.2, 1.3 + 0.5 * len(models)), layout="constrained")
+    fig, ax = picture(PHONE, 100 + 34 * len(models))
     left = [0.0] * len(models)
     for part, shade, hatch in zip(parts, SHADES, HATCHES, strict=False):
         width = [model.get(part, 0) for model in models.values()]
-        ax.barh(list(models), width, left=left, color=shade, hatch=hatch, ec="white", label=part)
+        look: dict[str, Any] = {"fc": shade, "hatch": hatch, "ec": GROUND, "hatchcolor": INK}
+        ax.barh(list(models), width, left=left, label=part, **look)
         left = [a + b for a, b in zip(left, width, strict=True)]
     ax.invert_yaxis()
     ax.set(xlabel=xlabel)
-    tidy_x(ax)
-    ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=9)
+    tidy(ax, "x")
+    legend(ax)
     return fig
 
 
-def tidy_x(ax: Axes) -> None:
-    """Like `tidy`, where the vertical axis holds names."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.xaxis.set_major_formatter(lambda x, _: pt(x))
-
-
-def head_grid(panels: Sequence[tuple[str, Tensor]]) -> Figure:
+def head_grid(shown: Sequence[tuple[str, Tensor]]) -> Panels:
     """For each (title, shares), one cell per layer (row) and head (column), in per cent."""
-    size = (6.8, 0.4 + 2.7 * len(panels))
-    fig, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained", squeeze=False)
-    for ax, (title, values) in zip(axes[:, 0], panels, strict=True):
+    fig, axes = panels(len(shown), PHONE, 80 + 24 * max(len(values) for _, values in shown))
+    for ax, (title, values) in zip(axes, shown, strict=True):
         layers, heads = values.shape
-        ax.imshow(values.float().numpy(), cmap=CMAP, vmin=0, vmax=1, aspect="auto")
+        inks = cells(ax, values.float())
         for i in range(layers):
             for j in range(heads):
-                share = float(values[i, j])
-                number(ax, j, i, f"{100 * share:.0f}", dark=share > 0.6, size=9)
+                share = f"{100 * float(values[i, j]):.0f}"
+                ax.text(j, i, share, ha="center", va="center", fontsize=LEGIBLE, color=inks[i][j])
         ax.set_xticks(range(heads), [str(j + 1) for j in range(heads)])
         ax.set_yticks(range(layers), [str(i + 1) for i in range(layers)])
-        ax.set(title=title, ylabel="camada")
+        ax.set(title=folded(title), xlabel="cabeça", ylabel="camada")
         bare(ax)
-    axes[-1, 0].set_xlabel("cabeça")
     return fig
 
 
-def head_maps(panels: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Figure:
+def head_maps(shown: Sequence[tuple[str, Tensor]], tokens: Sequence[str]) -> Panels:
     """Weights of whole heads on one sentence, too many tokens for numbers: darker is more."""
     n = len(tokens)
-    for title, weights in panels:
+    for title, weights in shown:
         if weights.shape != (n, n):
             raise ValueError(f"{title}: weights must be ({n}, {n}), got {tuple(weights.shape)}")
-    fig, axes = panels_in_a_row(len(panels), 0.9 + 2.35 * len(panels), 3.4, sharey=True)
-    for ax, (title, weights) in zip(axes, panels, strict=True):
-        ax.imshow(weights.float().numpy(), cmap=CMAP, vmin=0, vmax=1)
-        ax.set_xticks(range(n), tokens, rotation=90, fontsize=8)
-        ax.set_yticks(range(n), tokens, fontsize=8)
-        ax.set(title=title, xlabel="quem é olhado")
-        ax.title.set_fontsize(10)
-        ax.tick_params(length=0)
-        ax.spines[:].set_color(QUIET)
-    axes[0].set_ylabel("quem olha")
+    names = 30 + 7 * max(map(len, tokens))
+    fig, axes = panels(len(shown), min(PHONE, names + 18 * n), 30 + names + 16 * n)
+    for ax, (title, weights) in zip(axes, shown, strict=True):
+        cells(ax, weights.float(), gap=0)
+        ax.set_xticks(range(n), tokens, rotation=90)
+        ax.set_yticks(range(n), tokens)
+        ax.set(title=title, xlabel="quem é olhado", ylabel="quem olha")
+        ax.spines[:].set(visible=True, color=QUIET)
     return fig
 
 
-def by_d_k(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], d_k: Sequence[int]) -> Figure:
+def by_d_k(shown: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], d_k: Sequence[int]) -> Panels:
     """Panels (title, series), each series named, over key sizes on a logarithmic axis."""
-    fig, axes = panels_in_a_row(len(panels), 3.9 * len(panels), 3.2)
-    for ax, (title, series) in zip(axes, panels, strict=True):
+    fig, axes = panels(len(shown), PHONE, 240)
+    for ax, (title, series) in zip(axes, shown, strict=True):
         for (label, values), (colour, dash) in zip(series, LINES, strict=False):
-            ax.plot(d_k, values, dash, marker="o", ms=4, color=colour, lw=1.8, label=label)
+            ax.plot(d_k, values, dash, marker="o", ms=5, color=colour, label=label)
         ax.set_xscale("log", base=2)
-        ax.set(title=title, xlabel="$d_k$", ylim=(0, None))
-        ax.title.set_fontsize(11)
+        ax.set(title=title, xlabel="dimensão da chave (d_k)", ylim=(0, None))
         tidy(ax)
         ax.yaxis.set_major_formatter(lambda y, _: pt(y, 2))
         ax.set_xticks(d_k, [str(d) for d in d_k])
         ax.minorticks_off()
-    axes[0].legend(frameon=False, fontsize=9)
+        legend(ax)
     return fig

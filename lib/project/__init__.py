@@ -11,7 +11,7 @@ card     the README that goes with the model
 """
 
 from lib.project.card import write_model_card
-from lib.project.errors import by_group, calibration_error, confusions, reliability, thirds
+from lib.project.errors import FREQUENCIES, by_group, calibration_error, confusions, reliability, thirds
 from lib.project.holes import fill_each, perplexities_of_counts
 from lib.project.pieces import most_cut, pieces_per_word, unknown, unread
 from lib.project.sizes import EVENING, EXAMPLE, Size
@@ -19,7 +19,7 @@ from lib.project.task import Task, read_task
 from lib.project.text import Text, data_card, read_text, shared_sentences
 from lib.project.twin import losses_of
 
-__all__ = ["EVENING", "EXAMPLE", "Size", "Task", "Text"]
+__all__ = ["EVENING", "EXAMPLE", "FREQUENCIES", "Size", "Task", "Text"]
 __all__ += ["data_card", "read_task", "read_text", "shared_sentences"]
 __all__ += ["most_cut", "pieces_per_word", "unknown", "unread"]
 __all__ += ["fill_each", "losses_of", "perplexities_of_counts"]

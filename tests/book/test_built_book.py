@@ -56,11 +56,16 @@ def anchors(page: str) -> frozenset[str]:
 
 
 def is_prose(text: NavigableString) -> bool:
-    """Text that a person reads as language: neither code nor formula nor data."""
-    return type(text) is NavigableString and not any(
-        parent.name in {"script", "style", "code", "pre", "kbd", "noscript"}
-        or "math" in parent.get("class", [])
-        for parent in text.parents
+    """Text that a person reads as language: neither code nor formula nor data, as a word alone in a plot is."""
+    is_token = text.parent.name == "text" and " " not in text.strip()
+    return (
+        type(text) is NavigableString
+        and not is_token
+        and not any(
+            parent.name in {"script", "style", "code", "pre", "kbd", "noscript"}
+            or "math" in parent.get("class", [])
+            for parent in text.parents
+        )
     )
 
 
@@ -112,6 +117,9 @@ def test_ids_are_unique(page):
 def test_images_have_a_text_alternative(page):
     images = soup(page).find_all("img")
     assert [image.get("src", "")[:80] for image in images if not image.get("alt", "").strip()] == []
+    plots = soup(page).select(".plot")
+    assert [plot for plot in plots if plot["role"] != "img" or not plot["aria-label"].strip()] == []
+    assert len(soup(page).select(".plot > svg")) == len(soup(page).select(".cell_output svg"))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -167,6 +175,9 @@ def test_nothing_but_one_style_sheet_stands_before_the_text(page):
 def test_a_picture_waits_and_keeps_its_place(page):
     for image in soup(page).select("article img"):
         assert image["loading"] == "lazy" and int(image["width"]) > 0 < int(image["height"])
+    for plot in soup(page).select(".plot > svg"):  # in the page itself: there is nothing to wait for
+        _, _, width, height = map(int, plot["viewbox"].split())
+        assert width > 0 < height and int(plot["width"]) > 0 < int(plot["height"])
 
 
 @pytest.mark.parametrize("page", PAGES)

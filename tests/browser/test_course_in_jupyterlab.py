@@ -1,11 +1,14 @@
 """The course in a real JupyterLab, as a student opens it: in Portuguese, whole before anything is run."""
 
+import io
 import re
 
 import nbformat
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
+from lib.plots import palette
 from tests.browser.chromium import DESKTOP, Problems, open_page, wait_until
 from tests.browser.jupyterlab import run_all
 from tests.lib.widgets.shared import ROOTS, VIEW
@@ -77,6 +80,9 @@ def test_a_page_is_whole_before_anything_is_run(name, jupyterlab, tab):
     expect(tab.locator(ROOTS)).to_have_count(sum(VIEW in output.get("data", {}) for output in outputs))
     for panel in tab.locator(ROOTS).all():
         expect(panel.locator("button, input, select, table").first).to_be_visible()
+    pictures = tab.locator(".jp-RenderedSVG img")
+    expect(pictures).to_have_count(sum("image/svg+xml" in output.get("data", {}) for output in outputs))
+    assert all(pictures.evaluate_all("all => all.map(each => each.naturalWidth)"))
     tags = sum(cell.source.count("\\tag{") for cell in cells if cell.cell_type == "markdown")
     expect(tab.locator("mjx-container mjx-mlabeledtr")).to_have_count(tags)
     expect(tab.locator("mjx-merror")).to_have_count(0)
@@ -86,6 +92,17 @@ def test_a_page_is_whole_before_anything_is_run(name, jupyterlab, tab):
     assert tab.evaluate(BROKEN) == 0
     expect(tab.locator(UNSAVED)).to_have_count(0)
     assert tab.problems.external == tab.problems.failed == tab.problems.console == []
+
+
+def test_a_plot_has_the_colours_of_the_theme(jupyterlab, tab):
+    open_course(tab, jupyterlab, "03_bert_block.ipynb")
+    plot = tab.locator(".jp-RenderedSVG img").first
+    grounds = []
+    for light in ("true", "false"):
+        tab.evaluate("light => { document.body.dataset.jpThemeLight = light; }", light)
+        with Image.open(io.BytesIO(plot.screenshot())) as shown:
+            grounds.append("#" + bytes(shown.convert("RGB").getpixel((2, shown.height // 2))).hex())
+    assert tuple(grounds) == palette.PALETTE["surface"]
 
 
 def test_a_reference_leads_to_its_place_in_another_notebook(jupyterlab, tab):

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from lib.exercises.catalogue import exercises
+from lib.plots import palette
 from tests.book.test_built_book import PAGES, WHOLE, soup
 from tests.book.test_widgets import CHAPTERS
 from tests.browser.chromium import (
@@ -231,6 +232,36 @@ def test_a_link_to_a_section_is_stronger_than_the_place(new_page, book_url):
     next_frame(page)
     expect(page.get_by_role("complementary", name="Onde você parou")).to_have_count(0)
     assert not page.problems
+
+
+LETTERING = """() => [...document.querySelectorAll(".plot > svg")].flatMap(svg => {
+  const frame = svg.getBoundingClientRect(), scale = frame.width / svg.viewBox.baseVal.width;
+  const texts = [...svg.querySelectorAll("text")].map(text => {
+    const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+    return { said: text.textContent, box: text.getBoundingClientRect(), size };
+  });
+  const share = (a, b, size) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.25 * size &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.25 * size;  // a line is higher than its letters
+  return texts.flatMap(({ said, box, size }, i) => [
+    ...(size < 11 ? [`${said}: ${size} px`] : []),
+    ...(box.left < frame.left - 1 || box.right > frame.right + 1 ? [`${said}: cut`] : []),
+    ...texts.slice(0, i).filter(other => share(box, other.box, size)).map(other => `${said} on ${other.said}`),
+  ]);
+})"""
+
+
+@pytest.mark.parametrize(("viewport", "dark"), LOOKS, ids=NAMES)
+def test_the_letters_of_a_plot_can_be_read_and_follow_the_theme(opened, viewport, dark):
+    tab, _ = opened
+    change_look(tab, viewport, dark)
+    assert tab.evaluate(LETTERING) == []
+    wanted = {rgb(palette.PALETTE["text"][dark])}
+    ink = f".plot text[fill='{palette.LIGHT['text']}']"
+    assert set(tab.eval_on_selector_all(ink, "all => all.map(each => getComputedStyle(each).fill)")) <= wanted
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(part) for part in bytes.fromhex(colour[1:]))})"
 
 
 @pytest.mark.parametrize("address", ["nada.html", "book/nada.html", "book/_static/nada.png"])

@@ -2,6 +2,7 @@
 
 import copy
 
+import pytest
 from nbformat.v4 import new_output
 
 from tests.trust.made_up import code, notebook
@@ -9,11 +10,13 @@ from trust import comparison
 from trust.comparison import IGNORE, WIDGET_STATE, WIDGET_VIEW
 
 
-def test_nbval_comparison_sees_text_and_not_pictures():
+@pytest.mark.parametrize("kind", comparison.PICTURES)
+def test_nbval_comparison_sees_text_and_not_pictures(kind):
     old = code("f", "plot()", "soma 1", picture=True)
+    old["outputs"][1]["data"] = {kind: "uma", "text/plain": "<Picture size 334x240 with 1 Axes>"}
     new = copy.deepcopy(old)
     assert comparison.nbval_accepts(old, new)
-    new["outputs"][1]["data"]["image/png"] = "outra"
+    new["outputs"][1]["data"][kind] = "outra"
     assert comparison.nbval_accepts(old, new)
     new["outputs"][0]["text"] = "soma 2"
     assert not comparison.nbval_accepts(old, new)

@@ -129,7 +129,7 @@ def test_every_run_has_its_curve_and_its_floor():
     for ax, losses, floor in zip(fig.axes, ([3.0, 2.0, 1.5], [2.0, 1.0]), (1.4, 0.9), strict=True):
         curve, line = ax.lines
         assert list(curve.get_ydata()) == losses and set(line.get_ydata()) == {floor}
-    assert [text.get_text() for text in fig.axes[0].get_legend().get_texts()] == ["modelo", "piso exato"]
+    assert [text.get_text() for text in fig[0].legends[0].get_texts()] == ["modelo", "piso exato"]
 
 
 def test_bars_show_the_likeliest_words_of_either_side():
