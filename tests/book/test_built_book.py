@@ -55,7 +55,7 @@ def anchors(page: str) -> frozenset[str]:
 
 
 def is_prose(text: NavigableString) -> bool:
-    """Text that a person reads as language: neither code nor formula nor data, as a word alone in a plot is."""
+    """Text that a person reads as language: neither code nor formula nor data (a word alone in a plot)."""
     is_token = text.parent.name == "text" and " " not in text.strip()
     return (
         type(text) is NavigableString
