@@ -245,7 +245,7 @@ LETTERING = """() => [...document.querySelectorAll(".plot > svg")].flatMap(svg =
   return texts.flatMap(({ said, box, size }, i) => [
     ...(size < 11 ? [`${said}: ${size} px`] : []),
     ...(box.left < frame.left - 1 || box.right > frame.right + 1 ? [`${said}: cut`] : []),
-    ...texts.slice(0, i).filter(other => share(box, other.box, size)).map(at => `${said} on ${at.said}`),
+    ...texts.slice(0, i).flatMap(other => share(box, other.box, size) ? [`${said} on ${other.said}`] : []),
   ]);
 })"""
 
