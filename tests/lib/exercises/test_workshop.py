@@ -211,6 +211,10 @@ def test_a_file_that_is_no_program_is_left_alone(file):
     file.write_text("x = 1 / 0\n", encoding="utf-8")
     assert "ZeroDivisionError" in kept("softmax", SOFTMAX, file)
     assert file.read_text(encoding="utf-8") == "x = 1 / 0\n"
+    file.write_bytes("# Não é UTF-8\n".encode("latin-1"))
+    assert "não está em UTF-8" in kept("softmax", SOFTMAX, file)
+    file.write_text(course_file(), encoding="utf-8-sig")  # as some editors save it
+    assert "Guardada" in kept("softmax", SOFTMAX, file)
 
 
 def test_only_an_accepted_answer_in_a_notebook_is_kept(tmp_path, monkeypatch, capsys):
