@@ -145,7 +145,7 @@ def check_split_heads(student: Trial) -> None:
     for dice in student.dice(16, long=1):
         b, n, h = dice.length(1, 3), dice.length(1, 30), dice.length(1, 6)
         d = h * dice.length(1, 5)
-        x = dice.wholes(-99, 99, b, n, d).to(dice.real().dtype)
+        x = dice.wholes(-9999, 9999, b, n, d).to(dice.real().dtype)
         student.expect(
             student(x=x, h=h),
             torch.stack(x.chunk(h, -1), 1),

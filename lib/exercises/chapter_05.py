@@ -22,10 +22,13 @@ def check_subword_labels(student: Trial) -> None:
         words: list[int | None] = []
         count = dice.length(0, 20)
         for word in range(count):
-            words += [None] * dice.whole(0, 1) + [word] * dice.whole(0, 4)  # of some words nothing is left
+            pieces = dice.whole(-1, 4)  # of some words nothing is left
+            words += [None] * (dice.whole(0, 3) == 0) + [word] * pieces
         labels = dice.wholes(0, 9, count).tolist()
         drawn.append(([*[None] * dice.whole(0, 2), *words, *[None] * dice.whole(0, 2)], labels))
-    for words, labels in (fixed, *drawn):
+    alone = ([0] * dice.whole(1, 3), [dice.whole(0, 9)])  # between no special tokens
+    missed = ([None, 0, *[2] * dice.whole(1, 3), None], dice.wholes(0, 9, 3).tolist())
+    for words, labels in (fixed, alone, missed, *drawn):
         everywhere = [IGNORE_INDEX if w is None else labels[w] for w in words]
         first = [i == words.index(w) for i, w in enumerate(words)]
         last = [w not in words[i + 1 :] for i, w in enumerate(words)]
@@ -76,7 +79,7 @@ def check_nearest_neighbour(student: Trial) -> None:
     # Of the first vector the cosine, the dot product and the distance each choose another neighbour.
     fixed = torch.tensor([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [0.1, 0.01], [9.0, 9.0], [-1.0, 0.1]])
     drawn = []
-    for dice in student.dice(18, long=1):
+    for dice in student.dice(18, long=3):
         m, d = dice.length(2, 30), dice.length(2, 8)
         drawn.append(dice.normal(m, d) * 10 ** dice.normal(m, 1))  # short and long vectors
     opposed = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [-1.0, -2.0], [-3.0, 1.0]])  # all cosines are negative
@@ -166,6 +169,10 @@ def check_answer_span(student: Trial) -> None:
             last := first + longest - dice.whole(0, 1)
         ) < n:  # a good pair, as long as allowed or one too long
             start[first], end[last] = start.max() + 2 * scale, end.max() + 2 * scale
+        drawn.append((start.tolist(), end.tolist(), longest))
+    for first, longest in ((dice.whole(0, 3), dice.whole(17, 30)), (dice.whole(20, 30), dice.whole(1, 5))):
+        start, end = dice.normal(2, 60)
+        start[first] = end[first + longest - 1] = 9.0  # a long one, and one that is far from the beginning
         drawn.append((start.tolist(), end.tolist(), longest))
     for start, end, longest in (*fixed, *drawn):
         _expect_span(student, torch.tensor(start), torch.tensor(end), longest)

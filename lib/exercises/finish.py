@@ -74,7 +74,11 @@ def linha_de_chegada(capitulo: int, arquivo: str = workshop.FILE) -> None:
         print(f"{path.name}: {workshop.progress(text)}")
         line = LINES[capitulo](loaded(text, path.name))
     except Exception as error:
-        print(f"✘ {path.name} parou com {type(error).__name__}: {error}{_line_of(error, path.name)}")
+        if isinstance(error, AttributeError) and getattr(error.obj, "__name__", "") == path.stem:
+            print(f"✘ Em {path.name} não há {error.name}: foi apagada, ou tem outro nome?")
+            return
+        told = error.msg if isinstance(error, SyntaxError) else error
+        print(f"✘ {path.name} parou com {type(error).__name__}: {told}{_line_of(error, path.name)}")
         return
     for told in line.told:
         print(f"  {told}")

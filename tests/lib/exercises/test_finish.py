@@ -399,4 +399,10 @@ def test_a_file_that_stops_is_told_with_its_line(tmp_path, capsys):
     assert f"(linha {number})" in (out := capsys.readouterr().out) and "AttributeError" in out
     file.write_text("def quebrado(:\n", encoding="utf-8")
     linha_de_chegada(1, str(file))
-    assert "✘ meu_bert.py parou com SyntaxError" in capsys.readouterr().out
+    assert "✘ meu_bert.py parou com SyntaxError: invalid syntax (linha 1)" in capsys.readouterr().out
+    file.write_text(text.replace("def mascara_causal", "def outra").replace("torch.nada", "torch.arange"))
+    linha_de_chegada(1, str(file))
+    assert "não há mascara_causal" in capsys.readouterr().out
+    file.write_bytes("# Não é UTF-8\n".encode("latin-1"))
+    linha_de_chegada(1, str(file))
+    assert "✘ meu_bert.py parou com UnicodeDecodeError" in capsys.readouterr().out

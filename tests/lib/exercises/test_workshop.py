@@ -94,6 +94,7 @@ def test_an_accepted_answer_is_kept_with_what_it_needs(file):
 def test_a_local_name_is_not_the_variable_of_the_notebook_that_is_called_so(file):
     cell = """\
 import math
+from typing import Optional
 import torch
 from torch import Tensor
 
@@ -102,7 +103,7 @@ n, _linhas = 7, {1: 2}
 NADA = -math.inf
 
 
-def mascara_causal(n: int) -> Tensor:
+def mascara_causal(n: int) -> Optional[Tensor]:
     i = torch.arange(n)
     linhas = [x for x in i.tolist() if x > NADA]
     return torch.tensor(linhas, dtype=torch.long)[:, None] >= i
@@ -110,6 +111,7 @@ def mascara_causal(n: int) -> Tensor:
     assert "Guardada" in kept("causal_mask", cell, file)
     text = file.read_text(encoding="utf-8")
     assert 'NADA = float("-inf")\n' in text and "from torch import Tensor\n" in text
+    assert "from typing import Optional\n" in text
     assert {*definitions(text)} == {"NADA", *definitions(course_file())}
     told = kept("causal_mask", cell.replace(">= i", ">= x"), file, replace=True)
     assert "usa x, que só existe no seu notebook" in told and file.read_text(encoding="utf-8") == text
@@ -211,6 +213,10 @@ def test_a_file_that_is_no_program_is_left_alone(file):
     file.write_text("x = 1 / 0\n", encoding="utf-8")
     assert "ZeroDivisionError" in kept("softmax", SOFTMAX, file)
     assert file.read_text(encoding="utf-8") == "x = 1 / 0\n"
+    file.write_bytes("# Não é UTF-8\n".encode("latin-1"))
+    assert "não está em UTF-8" in kept("softmax", SOFTMAX, file)
+    file.write_text(course_file(), encoding="utf-8-sig")  # as some editors save it
+    assert "Guardada" in kept("softmax", SOFTMAX, file)
 
 
 def test_only_an_accepted_answer_in_a_notebook_is_kept(tmp_path, monkeypatch, capsys):

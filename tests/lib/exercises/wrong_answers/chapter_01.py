@@ -150,6 +150,7 @@ WRONG = {
         ("nan", lambda s: _shifted(s, 1000.0)),
         ("instavel", lambda s: _shifted(s.double(), 0.0)),  # twice the digits only move where it breaks
         ("instavel", lambda s: _shifted(s.double(), s.double().mean(-1, keepdim=True))),
+        ("instavel", lambda s: _shifted(s, s.amax(-1, keepdim=True) if s.dim() < 4 else s.max())),
         ("pronta", lambda s: torch._safe_softmax(s, -1)),
         ("maximo_global", lambda s: _shifted(s, s.amax((-2, -1), keepdim=True) if s.dim() > 1 else s.max())),
         ("pronta", torch.nn.Softmax(-1)),

@@ -223,6 +223,7 @@ WRONG = {
             lambda f, v: (_framed(f, v)[0], [i for i, s in enumerate(f) for _ in s]),
         ),
         ("so_a_primeira", lambda f, v: _framed(f[:1], v)),
+        ("valor", lambda f, v: _framed([[t if v.get(t) else "?" for t in s] for s in f], v)),  # id zero
         ("pula_desconhecidos", lambda f, v: _framed([[t for t in s if t in v] for s in f], v)),
         ("ids_fixos", lambda f, v: _framed(f, v | {"[CLS]": 2, "[SEP]": 3, "[UNK]": 1})),
         ("tokens", lambda f, v: (["[CLS]", *(t for s in f for t in (*s, "[SEP]"))], _framed(f, v)[1])),
@@ -267,6 +268,7 @@ WRONG = {
         ("valor", _head(lambda m, h, E: F.layer_norm(F.gelu(m.W(h)), h.shape[-1:]) @ E.T + m.bias)),
     ],
     "leaky_labels": [
+        ("valor", lambda ids, c, m: (ids.masked_fill(c, m), torch.where(c & (ids > 0), ids, -100))),
         ("rotulo_mask", lambda ids, c, m: ((x := ids.masked_fill(c, m)), torch.where(c, x, -100))),
         ("em_toda_parte", lambda ids, c, m: (ids.masked_fill(c, m), ids.clone())),
         ("entrada_limpa", lambda ids, c, m: (ids.clone(), torch.where(c, ids, -100))),

@@ -251,6 +251,7 @@ WRONG = {
     "split_heads": [
         ("sem_transpor", lambda x, h: x.unflatten(-1, (h, -1))),
         ("embaralha", lambda x, h: x.reshape(x.shape[0], h, x.shape[1], -1)),
+        ("valor", lambda x, h: _cut_heads(x, h).half()),
         ("intercala", lambda x, h: torch.stack([x[..., c::h] for c in range(h)], 1)),
         ("transposta", lambda x, h: x.unflatten(-1, (h, -1)).transpose(1, 2).transpose(2, 3)),
         ("lote_e_cabeca", lambda x, h: torch.stack(x.chunk(h, -1))),

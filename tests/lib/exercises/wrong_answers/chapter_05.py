@@ -110,6 +110,7 @@ WRONG = {
         ("palavra_zero", lambda w, y: _aligned([x or None for x in w], y)),
         ("por_palavra", lambda w, y: list(y)),
         ("valor", _in_turn),
+        ("valor", lambda w, y: [-100 if x is None or x == w[i - 1] else y[x] for i, x in enumerate(w)]),
         ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
         ("excecao", lambda w, y: [y[x] for x in w]),
         ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1)),
