@@ -183,6 +183,7 @@ SETTLED = """() => {
     (fonts || !document.querySelector("script[src*='fonts.js']")) && document.fonts.status === "loaded" &&
     !Number(root.dataset.drawings) && all("pre.mermaid", diagram => diagram.querySelector("svg")) &&
     all('script[type="application/vnd.jupyter.widget-view+json"]', place =>
+      place.previousElementSibling?.matches(".cw-still") ||
       full(place.previousElementSibling?.querySelector(".lm-Widget"))) &&
     all(".cw-panel:not(.cw)", panel =>
       full(panel.querySelector(".cw")) && full(panel.querySelector(".cw-controls"))) &&

@@ -26,10 +26,11 @@ WORDS = ".cw-sentence button"
 SEEN = """root => [...root.querySelectorAll("*")].filter(e => !e.matches("style") && e.checkVisibility()
     && e.getBoundingClientRect().height).map(e => {
   const { x, y, width, height } = e.getBoundingClientRect();
-  const own = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join(" ");
+  const texts = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim());
+  const own = texts.filter(Boolean).join(" ");
   const { color, backgroundColor, fontSize } = getComputedStyle(e);
   const box = [x, y + scrollY, width, height].map(side => Math.round(side * 10) / 10);
-  const said = [e.ariaLabel, e.ariaPressed, own, e.value, e.style.getPropertyValue("--cw-weight")];
+  const said = [e.ariaLabel, e.ariaPressed, own, e.value, Number(e.style.getPropertyValue("--cw-weight"))];
   return JSON.stringify([e.tagName, ...box, ...said, color, backgroundColor, fontSize]);
 })"""
 
