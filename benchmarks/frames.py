@@ -24,7 +24,7 @@ from lib.widgets.film import film
 from lib.widgets.films.corruption import corruption_film
 from lib.widgets.mask_explorer import mask_explorer
 from lib.widgets.mlm_corruption import mlm_corruption
-from lib.widgets.page_model import page_model
+from lib.widgets.page_model import PageModel, page_model
 from lib.widgets.parameter_counter import parameter_counter
 from lib.widgets.real_attention import real_attention
 from lib.widgets.sense_space import sense_space
@@ -34,7 +34,7 @@ from tests.lib.widgets.shared import open_widgets
 
 BUDGET_MS = 1000 / 60
 SCORES = [[2.0, 0.5, 1.0, 0.2], [1.5, 3.0, 0.0, 1.2], [0.5, 2.0, 4.0, -2.0], [-1.0, 0.0, 1.5, 3.0]]
-WIDGETS: dict[str, Callable[[], Panel]] = {
+WIDGETS: dict[str, Callable[[], Panel | PageModel]] = {
     "mask_explorer": lambda: mask_explorer(["a", "menina", "viu", "o"], SCORES, d_k=4),
     "mlm_corruption": mlm_corruption,
     "cross_entropy_bars": cross_entropy_bars,

@@ -14,6 +14,7 @@ MOST = 1_000_000  # entries of a tensor or of a list, beyond any right answer
 ROOM = 220  # for a value that is shown
 
 KINDS = {"bool": "booleanos", "int": "inteiros", "real": "reais"}
+DERIVES: Any = torch.Tensor.requires_grad  # whatever a subclass says of itself
 
 
 class NotAnAnswer(Exception):
@@ -54,7 +55,7 @@ def _plain_tensor(value: Tensor) -> dict:
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
-        "derives": torch.Tensor.requires_grad.__get__(value),
+        "derives": DERIVES.__get__(value),
         "bytes": flat.view(torch.uint8).numpy().tobytes().hex() if flat.numel() else "",
     }
 

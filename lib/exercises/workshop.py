@@ -350,7 +350,7 @@ def _import_of(name: str, value: Any, user: FunctionType) -> str:
     there = getattr(value, "__name__", None)  # a tensor has none: no module gives it
     module = getattr(value, "__module__", None)
     if not isinstance(module, str) or module.startswith("torch."):  # where its documentation finds it
-        public = (m for m in (torch, torch.nn, torch.nn.functional) if vars(m).get(there) is value)
+        public = (m for m in (torch, torch.nn, torch.nn.functional) if vars(m).get(there or "") is value)
         module = next((m.__name__ for m in public), module)
     if not isinstance(there, str) or not isinstance(module, str) or module == user.__module__:
         return ""

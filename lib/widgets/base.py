@@ -63,6 +63,7 @@ class CourseWidget(anywidget.AnyWidget):
 
     TITLE: str = ""
     INSTRUCTION: str = ""
+    _css: Any  # anywidget's
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dados sha256={fingerprint(self.get_state())})"
@@ -72,11 +73,11 @@ class CourseWidget(anywidget.AnyWidget):
         return ""
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        data, metadata = super()._repr_mimebundle_(**options)
-        if still := self.still():
+        bundle = super()._repr_mimebundle_(**options)
+        if bundle and (still := self.still()):
             style = f"<style>{self._css}</style>"
-            data["text/html"] = f'<div class="cw-still">{style}{still}</div>'
-        return data, metadata
+            bundle[0]["text/html"] = f'<div class="cw-still">{style}{still}</div>'
+        return bundle
 
 
 class Panel(ipywidgets.VBox):
