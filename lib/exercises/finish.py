@@ -385,8 +385,18 @@ def exportar(modelo: Any, tokenizador: Tokenizer | None, pasta: str | Path) -> P
         state[f"encoder.embeddings.{table}.weight"].shape for table in ("token", "position", "segment")
     )
     blocks = modelo.encoder.blocks
-    sizes = dict(layers=len(blocks), heads=blocks[0].attention.h, d_ff=blocks[0].W_1.out_features)
-    twin = MaskedLM(Config(V, d, positions=positions, segments=segments, pooler=False, dropout=0.0, **sizes))
+    config = Config(
+        V,
+        d=d,
+        layers=len(blocks),
+        heads=blocks[0].attention.h,
+        d_ff=blocks[0].W_1.out_features,
+        positions=positions,
+        segments=segments,
+        pooler=False,
+        dropout=0.0,
+    )
+    twin = MaskedLM(config)
     twin.load_state_dict(state)
     return save(pasta, twin, tokenizador)
 

@@ -53,7 +53,7 @@ def _plain_tensor(value: Tensor) -> dict:
     return {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
-        "derives": torch.Tensor.requires_grad.__get__(value),
+        "derives": bool(value.requires_grad),
         "bytes": flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"",
     }
 
