@@ -19,13 +19,13 @@ def check_subword_labels(student: Trial) -> None:
     fixed = ([None, 0, 0, 1, 2, 2, 2, None], [5, 0, 7])
     drawn = []
     for dice in student.dice(18, long=1):
-        inner: list[int | None] = []
+        row: list[int | None] = []
         count = dice.length(0, 20)
         for word in range(count):
-            pieces = dice.whole(-1, 4)  # of some words nothing is left
-            inner += [None] * (dice.whole(0, 3) == 0) + [word] * pieces
+            row += [None] * (dice.whole(0, 3) == 0)
+            row.extend([word] * dice.whole(-1, 4))  # of some words nothing is left
         labels = dice.wholes(0, 9, count).tolist()
-        drawn.append(([*[None] * dice.whole(0, 2), *inner, *[None] * dice.whole(0, 2)], labels))
+        drawn.append(([*[None] * dice.whole(0, 2), *row, *[None] * dice.whole(0, 2)], labels))
     alone = ([0] * dice.whole(1, 3), [dice.whole(0, 9)])  # between no special tokens
     missed = ([None, 0, *[2] * dice.whole(1, 3), None], dice.wholes(0, 9, 3).tolist())
     for words, labels in (fixed, alone, missed, *drawn):

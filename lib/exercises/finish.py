@@ -386,7 +386,13 @@ def exportar(modelo: Any, tokenizador: Tokenizer | None, pasta: str | Path) -> P
     )
     blocks = modelo.encoder.blocks
     config = Config(
-        *(V, d, len(blocks), blocks[0].attention.h, blocks[0].W_1.out_features, positions, segments),
+        V,
+        d=d,
+        layers=len(blocks),
+        heads=blocks[0].attention.h,
+        d_ff=blocks[0].W_1.out_features,
+        positions=positions,
+        segments=segments,
         pooler=False,
         dropout=0.0,
     )

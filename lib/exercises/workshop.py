@@ -347,11 +347,12 @@ def _import_of(name: str, value: Any, user: FunctionType) -> str:
             if parent and last == name
             else f"import {value.__name__} as {name}"
         )
-    there = getattr(value, "__name__", None)  # a tensor has none: no module gives it
-    module = getattr(value, "__module__", None)
+    there, module = (getattr(value, name, None) for name in ("__name__", "__module__"))
+    if not isinstance(there, str):  # a tensor: no module gives it
+        return ""
     if not isinstance(module, str) or module.startswith("torch."):  # where its documentation finds it
         public = (m for m in (torch, torch.nn, torch.nn.functional) if vars(m).get(there or "") is value)
         module = next((m.__name__ for m in public), module)
-    if not isinstance(there, str) or not isinstance(module, str) or module == user.__module__:
+    if not isinstance(module, str) or module == user.__module__:
         return ""
     return f"from {module} import {there}" + ("" if there == name else f" as {name}")

@@ -136,7 +136,7 @@ DRAWN = {
     )(*_sizes(d)),
     "padding_defect": lambda d: (lambda n: [d.normal(3, n, n), d.wholes(1, n, 3)])(d.whole(1, 9)),
     "leak_experiment": lambda d: (
-        lambda n, peeps: [_Box(d, torch.ones(n, n).tril(peeps), torch.zeros(n, n), False), d.normal(n, 4)]
+        lambda n, peeps: [_Box(d, 4, torch.ones(n, n).tril(peeps), torch.zeros(n, n), False), d.normal(n, 4)]
     )(d.whole(2, 6), d.whole(0, 1)),
     "mlm_labels": lambda d: (lambda ids: [ids, d.chance(0.5, *ids.shape)])(d.wholes(0, 50, *_sizes(d))),
     "select_positions": lambda d: [
