@@ -10,7 +10,7 @@ from pathlib import Path
 
 LIB = Path(__file__).resolve().parents[1]
 WHOLE = ("worker", "isolation", "calling", "tracing", "values")  # of the exercises: what asks an answer there
-HEAD = "from __future__ import annotations\nimport torch\n"
+HEAD = "from __future__ import annotations\nimport torch\nfrom torch import nn\n"
 ABSENT = """
 
 def __getattr__(name):
