@@ -112,7 +112,7 @@ WRONG = {
         ("valor", _in_turn),
         ("valor", lambda w, y: [-100 if x is None or x == w[i - 1] else y[x] for i, x in enumerate(w)]),
         ("em_ordem", lambda w, y: [*y, *[-100] * (len(w) - len(y))]),
-        ("excecao", lambda w, y: [y[x] for x in w]),
+        ("repete", lambda w, y: [y[x] for x in w]),
         ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1)),
         ("outro_ignorado", lambda w, y: _aligned(w, y, special=-1, inside=-1)),
         ("valor", lambda w, y: [label or -100 for label in _aligned(w, y)]),  # the class zero is a class
