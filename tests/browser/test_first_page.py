@@ -11,9 +11,9 @@ from tests.browser.chromium import (
     PHONE,
     assert_becomes,
     axe_violations,
-    change_look,
     next_frame,
     page_overflow,
+    wait_until,
 )
 from tests.lib.widgets.cases.page_model import ModelPage, State
 
@@ -41,7 +41,9 @@ def open_unused(page: Page, url: str, name: str = FIRST) -> list[str]:
     page.on("request", lambda request: asked.append(request.url.rpartition("/")[2].partition("?")[0]))
     page.goto(f"{url}/{name}")
     page.wait_for_function("document.readyState === 'complete' && document.documentElement.dataset.mended")
-    page.evaluate("() => document.fonts.ready")
+    page.wait_for_function("[...document.styleSheets].some(({ href }) => href?.includes('fonts.css'))")
+    next_frame(page)  # which asks for the fonts
+    page.wait_for_function("document.fonts.status === 'loaded'")
     next_frame(page)
     return asked
 
@@ -56,11 +58,14 @@ def live(page: Page, name: str = "intro") -> ModelPage:
 @pytest.mark.parametrize(("viewport", "dark"), LOOKS, ids=NAMES)
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_moves_when_the_live_widget_comes(name, viewport, dark, new_page, book_url):
-    page = new_page(viewport=viewport, dark=dark, fresh=True)
+    page, held = new_page(viewport=viewport, dark=dark, fresh=True), []
+    page.route("**/bundles/widgets.js", lambda route: held.append(route))  # another widget may ask for it
     open_unused(page, book_url, f"book/{name}.html")
     page.locator(STILL).first.scroll_into_view_if_needed()
     seen = page.locator(f"{STILL} > .cw").first.evaluate(SEEN)
     page.locator(STILL).first.dispatch_event("pointerover")
+    assert wait_until(page, lambda: bool(held))
+    held[0].continue_()
     shown = live(page, name)
     assert shown.panel.evaluate(SEEN) == seen and len(seen) > 60
     shown.begin()
@@ -97,9 +102,8 @@ def test_without_scripts_the_first_page_shows_sentence_bars_and_exact_answer(vie
 
 @pytest.mark.parametrize(("viewport", "dark"), LOOKS, ids=NAMES)
 def test_the_first_state_is_accessible(viewport, dark, new_page, book_url):
-    page = new_page()
+    page = new_page(viewport=viewport, dark=dark)
     open_unused(page, book_url)
-    change_look(page, viewport, dark)
     expect(page.locator(STILL)).to_be_visible()
     assert axe_violations(page, within=STILL) == [] and page_overflow(page) == 0
 
