@@ -22,6 +22,7 @@ const ROWS = 8;
 const ALIKE = 3; // letters in common, and words to propose
 const HINTS = 3; // unknown words that hints are given for
 const COLUMNS = ["palavra", "", "modelo, %", "exato, %"];
+const EQUAL = 1e-6; // how near two probabilities are that only rounding tells apart
 const GAP = "____";
 const NEVER =
   "A gramática do curso nunca produz esta frase: o modelo responde, mas não há resposta exata com que comparar.";
@@ -330,7 +331,8 @@ class PageModelView extends View {
 
 /** The likeliest word, in a sentence. */
 function likeliest(who, rows, name) {
-  const { word, [name]: p } = rows.reduce((a, b) => (b[name] > a[name] ? b : a));
+  const most = Math.max(...rows.map((row) => row[name]));
+  const { word, [name]: p } = rows.find((row) => row[name] > most - EQUAL);
   return `${who}: “${word}”, ${percentage(p)}%.`;
 }
 

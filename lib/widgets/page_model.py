@@ -33,6 +33,7 @@ EXAMPLES = (
 ROWS = 8
 ALIKE = 3  # letters in common, and words to propose
 HINTS = 3  # unknown words that hints are given for
+EQUAL = 1e-6  # how near two probabilities are that only rounding tells apart
 GAP = "____"
 DECIMALS = 6  # of what a page carries of its first sentence
 MASK_TOKEN = SPECIAL_TOKENS[MASK]
@@ -267,7 +268,8 @@ def _answer(rows: Sequence[dict]) -> str:
 
 
 def _best(who: str, rows: Sequence[dict], name: str) -> str:
-    row = max(rows, key=lambda row: row[name])
+    most = max(row[name] for row in rows)
+    row = next(row for row in rows if row[name] > most - EQUAL)
     return f"{who}: “{row['word']}”, {_percentage(row[name])}%."
 
 

@@ -30,7 +30,7 @@ MADE = {
     "film": "film(masking_film(['o', 'gato'], [[1.0, 2], [3, 4]], 4))",
     "quiz": "quiz('01')",
 }
-CONTROLS = [4, 3, 3, 9, 1, 5, 3, 3, 1, 0]
+CONTROLS = [4, 3, 3, 9, 1, 5, 0, 3, 1, 0]
 KNOWN = "known.json"
 # What Python knows of all widgets, in a file: as a text in the page it would have to be laid out.
 WRITE = f"""import json

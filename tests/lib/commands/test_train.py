@@ -406,6 +406,6 @@ def test_the_command_as_a_user_types_it(tmp_path, text):
     typed = [sys.executable, "-m", "lib", "treinar", str(text), "--receita", "teste", "--pasta", str(folder)]
     done = subprocess.run([*typed, "--vocabulario", "150"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"Pronto: o modelo está em .*; até [\d,]+ MB de memória\.", done.stdout)
+    assert re.search(r"Pronto: o modelo está em .*; até [\d\s]+ MB de memória\.", done.stdout)
     assert "tokens/s" in done.stderr and "30/30" in done.stderr
     assert json.loads((folder / "settings.json").read_text())["objective"] == "mlm"

@@ -334,7 +334,8 @@ def right(notebook, sandbox, seconds=60.0):
 
 def left_over():
     """The processes of the sandbox, beside itself and its warm one."""
-    inside = psutil.Process().children(recursive=True)
+    walls = [p for p in psutil.Process().children() if p.name() == "bwrap"]  # a worker has other children too
+    inside = [p for wall in walls for p in wall.children(recursive=True)]
     return [p for p in inside if p.status() != psutil.STATUS_ZOMBIE and p.name() != "bwrap"][1:]
 
 

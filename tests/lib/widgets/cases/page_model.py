@@ -1,6 +1,7 @@
 """The model in the page: its page object, and what all widgets are tested with."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 from torch import Tensor
 
 from lib.corpus import PORTUGUESE, sample
-from lib.widgets.page_model import EXAMPLES, NEVER, PageModel, Refused, Shown, page_model, read, shown
+from lib.widgets.page_model import EQUAL, EXAMPLES, NEVER, PageModel, Refused, Shown, page_model, read, shown
 from tests.lib.widgets.cases.case import Case
 from tests.lib.widgets.cases.page import Said, WidgetPage, said
 from tests.lib.widgets.shared import HOSTILE
@@ -77,8 +78,8 @@ class ModelPage(WidgetPage):
             **TIES,
         )
         columns = [lib.model] if lib.exact is None else [lib.model, lib.exact]
-        told = ["O modelo: “", *best(lib.model), "%. "]
-        told += [NEVER] if lib.exact is None else ["A resposta exata: “", *best(lib.exact), "%."]
+        told = ["O modelo: “", *best(lib.rows, lib.model), "%. "]
+        told += [NEVER] if lib.exact is None else ["A resposta exata: “", *best(lib.rows, lib.exact), "%."]
         return {
             "message": "",
             "hint": "",
@@ -98,9 +99,10 @@ class ModelPage(WidgetPage):
         return [i, PORTUGUESE.vocabulary[i], Said(model, **TIES), Said(exact, **TIES)]
 
 
-def best(share: Tensor) -> list[str | float]:
-    """The likeliest word, and its share in percent."""
-    return [f"{PORTUGUESE.vocabulary[int(share.argmax())]}”, ", 100 * share.max().item()]
+def best(rows: Sequence[int], share: Tensor) -> list[str | float]:
+    """The likeliest word, of equal ones the first that is shown, and its share in percent."""
+    first = next(i for i in rows if share[i] > share[[*rows]].max() - EQUAL)
+    return [f"{PORTUGUESE.vocabulary[first]}”, ", 100 * share[first].item()]
 
 
 LAYERS, HEADS = 2, 4
