@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, expect
 
 from benchmarks import program
 from benchmarks.figures import table
@@ -101,9 +101,9 @@ def changes(browser: Browser, name: str, times: int) -> dict[str, list[float]]:
 
 def load(panel: Locator) -> None:
     """Ask for the model by a first touch, where the widget has one to load."""
-    if panel.locator(".cw-page-model").count():
+    if panel.evaluate("panel => panel.matches('.cw-page-model')"):
         panel.get_by_label("Frase com [MASK]", exact=True).focus()
-        panel.locator(".cw-page-model[data-ready]").wait_for()
+        expect(panel).to_have_attribute("data-ready", "")
 
 
 def show(values: dict) -> str:
